@@ -98,6 +98,9 @@ class Settings(BaseSettings):
     llm_sees: bool = Field(True, description="Whether the model accepts images.")
     llm_prompt_price: float | None = Field(None, ge=0, description="Price per million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0, description="Price per million completion tokens.")
+    ray_storage: str = Field("", description="Folder or URL (s3://…) that all machines of a Ray cluster share.")
+    ray_cpus: int = Field(0, ge=0, description="Processors, and threads, of a Ray worker; 0: as many as are used here.")
+    ray_gpus: float = Field(0.0, ge=0, description="GPUs of a Ray worker; a part of one if several share it.")
 
     @field_validator("home", mode="before")
     @classmethod
@@ -206,6 +209,13 @@ class Settings(BaseSettings):
 def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
     """The environment for a subprocess: this process's plus ``variables``."""
     return {**os.environ, **variables}
+
+
+def prepare_for_ray() -> None:
+    """Before Ray is imported: it reports how it is used to its makers unless it is told not to, and prints a paragraph
+    for each worker that dies."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -23,10 +23,12 @@ from rich.progress import (
 from typer.core import TyperCommand, TyperGroup
 
 from cir_core.encoders.base import Encoder
+from cir_core.encoders.specs import EncoderLoader
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 
 if TYPE_CHECKING:
+    from cir_core.bulk.places import Place
     from cir_core.relevance.model import RelevanceModel
     from storage.stores import Stores
 
@@ -63,6 +65,28 @@ class ModelChoice(StrEnum):
 # What is printed holds paths and people's words; "[/b]" and ":cat:" in them mean nothing.
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+RayOption = Annotated[str | None, typer.Option(
+    "--ray", metavar="ADDRESS", help="Work on a Ray cluster: HOST:PORT of its head, auto, or local[:PROCESSORS].")]
+
+
+def place_of(ray: str | None) -> Place:
+    """Where bulk work runs, by the option ``--ray``."""
+    if ray is None:
+        from cir_core.bulk.places import Here
+
+        return Here()
+    from cir_core.bulk.cluster import RayCluster
+
+    settings = get_settings()
+    return RayCluster(ray, storage=settings.ray_storage, cpus=settings.ray_cpus, gpus=settings.ray_gpus)
+
+
+def encoder_loader(encoder: Encoder) -> EncoderLoader:
+    """How ``encoder`` is loaded elsewhere."""
+    settings = get_settings()
+    return EncoderLoader(encoder.identity.spec, settings.device, settings.precision, settings.allow_downloads)
 
 
 @contextmanager

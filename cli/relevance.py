@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, cast, get_args
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, cast, get_args
 import typer
 
 from cir_core.settings import get_settings
-from cli.console import bars, open_relevance, out, progress_bar
+from cli.console import RayOption, bars, open_relevance, out, place_of, progress_bar
 
 if TYPE_CHECKING:
     from cir_core.relevance.training.data import TrainingData
@@ -111,16 +112,21 @@ def index(
     gallery: Annotated[str, typer.Argument(metavar="GALLERY", help="Name of the gallery.")],
     relevance: Annotated[str | None, typer.Option(metavar="SPEC", help="bundled or a folder (default: "
                                                   "CIRQUE_RELEVANCE).")] = None,
+    ray: RayOption = None,
 ) -> None:
     """Make the candidate features of a gallery, so that CIRQRS can rank all of it. Resumes."""
     from cir_core.gallery.gallery import open_gallery
+    from cir_core.relevance.model import load_relevance
     from cir_core.relevance.store import index_features
 
-    opened = open_gallery(gallery, home=get_settings().home)
+    settings = get_settings()
+    opened = open_gallery(gallery, home=settings.home)
     model = open_relevance(relevance)
+    load = partial(load_relevance, model.identity.spec, device=settings.device, precision=settings.precision,
+                   allow_downloads=settings.allow_downloads)
     began = perf_counter()
     with progress_bar(f"Features of {gallery}") as progress:
-        done = index_features(opened, model, progress=progress)
+        done = index_features(opened, model, progress=progress, place=place_of(ray), load=load)
     size = done.path.stat().st_size / 1e6
     out.print(f"Gallery {gallery}: features of {done.images - len(done.skipped)} images under relevance model "
               f"{model.identity.revision}, {size:.0f} MB. {done.encoded} made, {done.reused} reused, "

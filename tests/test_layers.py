@@ -115,7 +115,8 @@ ROOMS = {
     "annotation": ("kinds", "accounts analysis sources votes", "studies tables", "records"),
     # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "jobs",
-                 "methods index", "relevance", "gallery datasets language", "encoders images garments",
+                 "methods index", "relevance", "gallery datasets language",
+                 "encoders images garments bulk",
                  "settings reports", "support", "types", "errors version"),
     "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console"),
 }

@@ -9,18 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
-
-from cir_core.captions.caption_requests import CaptionAnswers, CaptionPlan, CaptionRequests, read_plan
+from cir_core.bulk.places import Here, Job, Place
+from cir_core.captions.caption_requests import CaptionAnswers, CaptionPlan, CaptionRequests, plan_of, read_plan
+from cir_core.captions.caption_work import AskCaptions, Asked, Block, GalleryOpener, RankCaptions, Ranked, ToAsk
 from cir_core.captions.captions import (
     MANIFEST,
     Candidate,
     CaptionChoice,
     RankSummary,
-    best_captions,
     distinct_captions,
     tidy_caption,
 )
@@ -29,14 +29,13 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import GalleryError, LanguageModelUnavailable
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import disk_errors_explained, read_header
-from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import CaptionTask, Domain
-from cir_core.language.wrappers.base import conditions_of
+from cir_core.language.tasks import Domain
 from cir_core.support.json_lines import Lines
 from cir_core.support.texts import quoted
 
 _TEXTS = 1024  # encoded and ranked at a time
+_IMAGES = 16   # captioned by one process of another place before it hands their captions over
 _Item = tuple[int, Sequence[Candidate]]
 
 
@@ -62,14 +61,17 @@ class CaptionReport:
 def optimise_captions(
     gallery: Gallery, encoder: Encoder, language: LanguageModel, *, samples: int = 30,
     domain: Domain = "garment", workers: int = 1, restart: bool = False, limit: int | None = None,
-    progress: Callable[[CaptionProgress], None] | None = None,
+    progress: Callable[[CaptionProgress], None] | None = None, place: Place | None = None,
+    load: Callable[[], Encoder] | None = None, connect: Callable[[], LanguageModel] | None = None,
 ) -> CaptionReport:
     """Choose for every image of ``gallery`` the one of ``samples`` captions that retrieves it best.
 
     ``workers`` images are captioned concurrently. With a ``limit`` only the first images of the
     gallery are, ranked against all of it, and nothing is published. A stopped run resumes
     where it was; ``restart`` discards what earlier ones generated. After the gallery was
-    indexed again, captions are generated for new images only, and all are ranked anew.
+    indexed again, captions are generated for new images only, and all are ranked anew. Another ``place`` than this
+    process, which shares the gallery's home folder, gets the encoder by ``load`` and the language model by ``connect``;
+    ``workers`` are then those of each of its processes.
 
     Source: CoRR section 3.4 (M = 30).
 
@@ -86,9 +88,13 @@ def optimise_captions(
         raise GalleryError(f"Captions are made for a whole gallery. {gallery.damage}")
     folder = captions_folder(gallery)
     texts, ranks = folder / "texts.jsonl", folder / "ranks.jsonl"
-    revision = "" if language.sees else encoder.identity.revision
-    prompt_version = conditions_of(language, CaptionTask(domain=domain)).prompt_version
-    plan = CaptionPlan(language.name, samples, domain, revision, prompt_version)
+    plan = plan_of(language, encoder, samples, domain)
+    place, elsewhere = place or Here(), None
+    if not place.is_here:
+        if load is None or connect is None:
+            raise ValueError("how are the encoder and the language model loaded elsewhere?")
+        opener = GalleryOpener(gallery.name, gallery.folder.parents[1], gallery.generation)
+        elsewhere = AskCaptions(opener, load, connect, plan, domain, workers)
     with disk_errors_explained(folder, "captions", "generated captions"), captions_locked(gallery):
         if restart:
             texts.unlink(missing_ok=True)
@@ -97,9 +103,15 @@ def optimise_captions(
         with closing(CaptionAnswers(texts, plan)) as answers:
             run = _Run(gallery, answers, len(gallery) if limit is None else min(limit, len(gallery)), progress)
             requests = CaptionRequests(gallery, language, answers, domain)
-            run.generate(requests, workers)
+            if elsewhere is None:
+                run.generate(lambda rows, done: requests.work(rows, workers, done))
+                ranking = RankCaptions(lambda: gallery, lambda: encoder, _fingerprint)
+            else:
+                run.find(elsewhere, place)
+                run.generate(lambda rows, done: run.ask(elsewhere, place, rows, done))
+                ranking = RankCaptions(elsewhere.gallery, elsewhere.encoder, _fingerprint)
             _check_unchanged(gallery)
-            run.rank(encoder, ranks)
+            run.rank(ranking, place, encoder, ranks, max(1, _TEXTS // samples))
         if not run.choices:
             raise GalleryError(_nothing(gallery, run.problems))
         header = _header(gallery, plan, encoder, run)
@@ -107,7 +119,7 @@ def optimise_captions(
             _check_unchanged(gallery)
             header = write_captions(gallery, header, run.choices, run.problems)
     return CaptionReport(
-        header, limit is None, requests.asked, run.resumed, tuple(run.problems.items()),
+        header, limit is None, requests.asked + run.asked_elsewhere, run.resumed, tuple(run.problems.items()),
         time.perf_counter() - started,
     )
 
@@ -121,9 +133,9 @@ class _Run:
         self._progress = progress
         self.choices: dict[str, CaptionChoice] = {}
         self.problems: dict[str, str] = {}
-        self.resumed = 0
+        self.resumed = self.asked_elsewhere = 0
 
-    def generate(self, requests: CaptionRequests, workers: int) -> None:
+    def generate(self, ask: Callable[[list[int], Callable[[], None]], None]) -> None:
         rows = self._unanswered()
         done, total = self.resumed, self.resumed + len(rows)
         self._show("captions", done, total)
@@ -134,11 +146,41 @@ class _Run:
             self._show("captions", done, total)
 
         try:
-            requests.work(rows, workers, one_more)
+            ask(rows, one_more)
         except LanguageModelUnavailable as error:
             raise LanguageModelUnavailable(f"{error} Nothing is lost: {done} of {total} images are done. Run the "
                                            "command again (without --restart) when the model is back; it goes on "
                                            "there.") from error
+
+    def ask(self, work: AskCaptions, place: Place, rows: Sequence[int], one_more: Callable[[], None]) -> None:
+        """As :meth:`CaptionRequests.work`, at ``place``."""
+        parts = (self._to_ask(rows[start:start + _IMAGES]) for start in range(0, len(rows), _IMAGES))
+        with closing(place.run(work, parts, self._asking(work))) as results:
+            for asked in results:
+                self._keep(asked)
+                self.asked_elsewhere += asked.requests
+                for _ in range(asked.over):
+                    one_more()
+                if asked.end is not None:
+                    raise asked.end
+
+    def _to_ask(self, rows: Sequence[int]) -> ToAsk:
+        hashes = [self.gallery.image(row).sha256 for row in rows]
+        return ToAsk(tuple(rows), tuple((sha256, self.answers.of(sha256)) for sha256 in hashes))
+
+    def find(self, work: AskCaptions, place: Place) -> None:
+        """Keep the answers that an interrupted run has left at ``place``."""
+        with closing(place.found(work, self._asking(work))) as left:
+            for asked in left:
+                self._keep(asked)
+
+    def _asking(self, work: AskCaptions) -> Job:
+        return Job(f"captions-{self.gallery.name}-{_fingerprint_of(astuple(work.plan))}",
+                   captions_folder(self.gallery) / "shards")
+
+    def _keep(self, asked: Asked) -> None:
+        for sha256, answers in asked.answers:
+            self.answers.put(sha256, answers)
 
     def _unanswered(self) -> list[int]:
         """A row for each distinct content without an answer: copies of an image share theirs."""
@@ -151,10 +193,10 @@ class _Run:
                 rows.setdefault(sha256, row)
         return list(rows.values())
 
-    def rank(self, encoder: Encoder, path: Path) -> None:
-        self.choices = _rank_candidates(
-            self.gallery, encoder, self._candidates(), path, lambda done: self._show("ranks", done, self.total)
-        )
+    def rank(self, work: RankCaptions, place: Place, encoder: Encoder, path: Path, size: int) -> None:
+        """``size``: rows that are ranked together."""
+        self.choices = _rank_candidates(self.gallery, encoder, self._candidates(), path, size, work, place,
+                                        lambda done: self._show("ranks", done, self.total))
         self._show("ranks", self.total, self.total)
 
     def _candidates(self) -> Iterator[tuple[int, list[Candidate]]]:
@@ -210,51 +252,55 @@ def _nothing(gallery: Gallery, problems: dict[str, str]) -> str:
 
 
 def _rank_candidates(
-    gallery: Gallery, encoder: Encoder, images: Iterable[_Item], path: Path, done: Callable[[int], None]
+    gallery: Gallery, encoder: Encoder, images: Iterable[_Item], path: Path, size: int, work: RankCaptions,
+    place: Place, done: Callable[[int], None],
 ) -> dict[str, CaptionChoice]:
     """The best caption of each of ``images`` (row, candidates), by image id.
 
     Choices of an earlier run from the same candidates, among the same images with the same encoder, are read from
     ``path``; other content there is dropped. ``done`` receives the number of finished rows.
     """
-    features = np.asarray(gallery.features)
-    index = FlatIndex(features, gallery.ids)
     heading = {"gallery_digest": gallery.digest, "encoder_revision": encoder.identity.revision}
+    job = Job(f"ranks-{gallery.name}-{_fingerprint_of(tuple(heading.values()))}", captions_folder(gallery) / "shards")
     choices: dict[str, CaptionChoice] = {}
     with closing(Lines(path, heading)) as lines:
-        known = {line["id"]: (line["candidates"], line["choice"]) for _, line in lines}
+        known: dict[str, tuple[str, Sequence[Any]]] = {}
 
-        def unknown() -> Iterator[_Item]:
-            for row, candidates in images:
-                earlier, choice = known.get(gallery.ids[row], ("", ()))
-                if earlier == _fingerprint(candidates):
-                    choices[gallery.ids[row]] = CaptionChoice(*choice)
+        def keep(ranked: Ranked) -> None:
+            for row, choice, fingerprint in zip(ranked.rows, ranked.choices, ranked.fingerprints, strict=True):
+                known[gallery.ids[row]] = fingerprint, astuple(choice)
+                lines.append({"id": gallery.ids[row], "candidates": fingerprint, "choice": astuple(choice)})
+
+        for _, line in lines:
+            known[line["id"]] = line["candidates"], line["choice"]
+        with closing(place.found(work, job)) as left:
+            for ranked in left:
+                keep(ranked)
+
+        def unknown() -> Iterator[Block]:
+            # Whole blocks of rows, also after an interruption: which texts are encoded together can change last bits.
+            for _, group in groupby(images, key=lambda item: item[0] // size):
+                block = tuple((row, tuple(candidates)) for row, candidates in group)
+                found = [known.get(gallery.ids[row], ("", ())) for row, _ in block]
+                if any(earlier != _fingerprint(candidates)
+                       for (earlier, _), (_, candidates) in zip(found, block, strict=True)):
+                    yield Block(block)
                 else:
-                    yield row, candidates
+                    choices.update((gallery.ids[row], CaptionChoice(*choice))
+                                   for (row, _), (_, choice) in zip(block, found, strict=True))
 
-        for block in _blocks(unknown()):
-            for (row, candidates), choice in zip(block, best_captions(index, features, encoder, block), strict=True):
-                choices[gallery.ids[row]] = choice
-                lines.append({
-                    "id": gallery.ids[row], "candidates": _fingerprint(candidates), "choice": astuple(choice),
-                })
-            done(block[-1][0] + 1)
+        with closing(place.run(work, unknown(), job)) as results:
+            for ranked in results:
+                keep(ranked)
+                choices.update((gallery.ids[row], choice)
+                               for row, choice in zip(ranked.rows, ranked.choices, strict=True))
+                done(len(choices))
     return choices
 
 
-def _blocks(images: Iterable[_Item]) -> Iterator[list[_Item]]:
-    block: list[_Item] = []
-    texts = 0
-    for row, candidates in images:
-        block.append((row, candidates))
-        texts += len(candidates)
-        if texts >= _TEXTS:
-            yield block
-            block, texts = [], 0
-    if block:
-        yield block
-
-
 def _fingerprint(candidates: Sequence[Candidate]) -> str:
-    content = json.dumps([astuple(candidate) for candidate in candidates])
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
+    return _fingerprint_of([astuple(candidate) for candidate in candidates])
+
+
+def _fingerprint_of(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]

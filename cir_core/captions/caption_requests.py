@@ -9,12 +9,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from PIL import Image
 
 from cir_core.captions.captions import tidy_caption
+from cir_core.encoders.base import Encoder
 from cir_core.errors import (
     GalleryError,
     ImageUnreadable,
@@ -26,6 +27,7 @@ from cir_core.errors import (
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel, Observer
 from cir_core.language.tasks import CaptionTask, Domain, Picture
+from cir_core.language.wrappers.base import conditions_of
 from cir_core.support.json_lines import Lines, read_heading
 
 FORMAT = 1
@@ -51,6 +53,13 @@ class CaptionPlan:
         return here, there
 
 
+def plan_of(language: LanguageModel, encoder: Encoder, samples: int, domain: Domain) -> CaptionPlan:
+    """The plan of ``samples`` captions by ``language``, of what ``encoder`` has made features of."""
+    revision = "" if language.sees else encoder.identity.revision
+    prompt_version = conditions_of(language, CaptionTask(domain=domain)).prompt_version
+    return CaptionPlan(language.name, samples, domain, revision, prompt_version)
+
+
 @dataclass(frozen=True)
 class Answers:
     """``texts[i]`` is the answer to sample i, tidied; "" if empty, None if
@@ -64,6 +73,14 @@ class Answers:
         """Samples to request: all of them again as long as every answer is empty."""
         every = not any(self.texts)
         return [i for i, text in enumerate(self.texts) if every or text is None]
+
+
+class KeptAnswers(Protocol):
+    """Answers by the SHA-256 of the image file. Thread-safe."""
+
+    def of(self, sha256: str) -> Answers: ...
+
+    def put(self, sha256: str, answers: Answers) -> None: ...
 
 
 class CaptionAnswers:
@@ -130,7 +147,7 @@ _SILENT = "got no caption from the language model."
 class CaptionRequests:
     """The requests of one run. ``asked`` counts them."""
 
-    def __init__(self, gallery: Gallery, language: LanguageModel, answers: CaptionAnswers, domain: Domain) -> None:
+    def __init__(self, gallery: Gallery, language: LanguageModel, answers: KeptAnswers, domain: Domain) -> None:
         self._gallery, self._language, self._answers, self._domain = gallery, language, answers, domain
         self._watch = Observer()
         self.asked = 0

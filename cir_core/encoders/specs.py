@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, cast
@@ -195,3 +196,22 @@ def load_encoder(
     if parsed.kind not in _LOCAL_ONLY:
         options["allow_downloads"] = allow_downloads
     return cast(Encoder, getattr(import_module(f"cir_core.encoders.{module}"), function)(parsed, **options))
+
+
+@dataclass(frozen=True)
+class EncoderLoader:
+    """Loads an encoder once a process: this one, or another one that it is sent to. The fields are those of
+    :func:`load_encoder`."""
+
+    spec: str
+    device: str = "auto"
+    precision: str = "auto"
+    allow_downloads: bool = False
+
+    def __call__(self) -> Encoder:
+        return _loaded(self)
+
+
+@lru_cache(maxsize=1)
+def _loaded(loader: EncoderLoader) -> Encoder:
+    return load_encoder(**asdict(loader))

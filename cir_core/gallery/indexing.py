@@ -7,19 +7,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
-import numpy as np
-
+from cir_core.bulk.places import Here, Job, Place
 from cir_core.encoders.base import Encoder
-from cir_core.errors import EncoderMismatch, EncoderUnavailable, GalleryError
-from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
+from cir_core.errors import EncoderMismatch, GalleryError
+from cir_core.gallery.decoding import Reusable, Skipped, default_threads
+from cir_core.gallery.encoding import BATCHES, Encoded, EncodeFiles, File, FilesOfRun, KnownHashes
 from cir_core.gallery.integrity import remedy_for_all
 from cir_core.gallery.journal import IndexRun, Journal, Record
-from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
+from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked, thumbnail_path
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish, published_entries
 from cir_core.gallery.scan import Entry, Scan, read_manifest, scan_folder
+from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted, quoted
 
 __all__ = ["IndexProgress", "IndexReport", "index_folder", "repair_gallery"]
@@ -49,6 +51,7 @@ def index_folder(
     progress: Callable[[IndexProgress], None] | None = None,
     manifest: Path | None = None, root: Path | None = None, split: str = "all",
     exclude: Sequence[str] = (), include: Sequence[str] = (),
+    place: Place | None = None, load: Callable[[], Encoder] | None = None,
 ) -> IndexReport:
     """Create gallery ``name`` from the images under ``source``, or update it.
 
@@ -56,18 +59,20 @@ def index_folder(
     ``source``), instead of everything in the folder. ``exclude`` and ``include`` are patterns of what to leave out of
     the folder and what to take back (see :func:`cir_core.images.folders.walk`). Vectors of unchanged files are reused.
     The existing gallery stays searchable until the new one is complete. After a crash or an error of the encoder, run
-    it again: it resumes.
+    it again: it resumes. Another ``place`` than this process loads ``encoder`` there, with ``load``.
 
     Raises ``GalleryError`` (name, folder, manifest, pattern, another active run, no image at all,
-    disk full); errors of the encoder are passed on.
+    disk full); errors of the encoder and of ``place`` are passed on.
     """
+    if place is not None and not place.is_here and load is None:
+        raise ValueError("how is the encoder loaded elsewhere?")
     base = Path(root or source).absolute()
     if manifest and (exclude or include):
         raise GalleryError("Patterns are for folders: a manifest names its images. Leave out --manifest, or --exclude "
                            "and --include.")
     scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
     return _index(name, home, encoder, lambda published: _Wanted(scan, base, split, max_megapixels), batch_size,
-                  decode_threads, progress)
+                  decode_threads, progress, place or Here(), load)
 
 
 def repair_gallery(
@@ -91,7 +96,7 @@ def repair_gallery(
         scan = Scan(published_entries(published))
         return _Wanted(scan, Path(header.source), header.split, header.max_megapixels, is_repair=True)
 
-    return _index(name, home, encoder, wanted, batch_size, None, progress)
+    return _index(name, home, encoder, wanted, batch_size, None, progress, Here(), None)
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,8 @@ class _Wanted:
 
 def _index(
     name: str, home: Path, encoder: Encoder, wanted: Callable[[Published | None], _Wanted], batch_size: int,
-    decode_threads: int | None, progress: Callable[[IndexProgress], None] | None,
+    decode_threads: int | None, progress: Callable[[IndexProgress], None] | None, place: Place,
+    load: Callable[[], Encoder] | None,
 ) -> IndexReport:
     started = time.perf_counter()
     folder = gallery_folder(name, home)
@@ -119,7 +125,7 @@ def _index(
             scan, base = this.scan, this.base
             with closing(Journal(folder, IndexRun(encoder.identity, str(base)))) as journal:
                 run = _Run(this, folder, encoder, journal, published)
-                run.work(batch_size, decode_threads or default_threads(), progress)
+                run.work(place, load, batch_size, decode_threads or default_threads(), progress)
                 if this.is_repair and run.skipped:
                     raise GalleryError(_not_repaired(name, run.skipped))
                 chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
@@ -163,77 +169,89 @@ class _Run:
             if row not in journal.damaged:
                 self._by_path[record.path] = IndexedFile(record, row, fresh=True)
 
-    def work(self, batch_size: int, threads: int, progress: Callable[[IndexProgress], None] | None) -> None:
+    def work(
+        self, place: Place, load: Callable[[], Encoder] | None, batch_size: int, threads: int,
+        progress: Callable[[IndexProgress], None] | None,
+    ) -> None:
+        work = EncodeFiles(load or (lambda: self.encoder), self.encoder.identity, self.base, self.folder,
+                           self.max_megapixels, batch_size, threads, KnownHashes(self._by_hash))
+        job = self._job(batch_size)
+        with closing(place.found(work, job)) as left:
+            for outcome in left:
+                # A process that was killed while it joined a part has done so with some batches of it.
+                if isinstance(outcome, Encoded) and not all(self._is_kept(record) for record in outcome.records):
+                    self.resumed += len(outcome.records)
+                    self._by_path |= self._kept(outcome)
         meter = IndexMeter(len(self.scan.entries) + len(self.skipped), len(self.skipped), progress)
-        batch: list[Decoded] = []
-        # One batch waits decoded while another is encoded; more would only take memory.
-        depth = batch_size + 2 * threads
-        for outcome in ahead(self._read, self._unknown(meter), threads=threads, depth=depth):
-            if isinstance(outcome, Decoded):
-                batch.append(outcome)
-                if len(batch) == batch_size:
-                    self._encode(batch, meter)
-                    batch = []
-            elif isinstance(outcome, Skipped):
-                self._skip(outcome, meter)
-            else:
-                record = outcome.record
-                known = self._find(record.path, record.sha256)
-                assert known is not None, record  # it was found by the thread that read the file
-                self.done[record.path] = replace(known, record=record)
-                meter.reused(record.path)
-        if batch:
-            self._encode(batch, meter)
+        with closing(place.run(work, self._parts(batch_size * BATCHES, meter), job)) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome, Encoded):
+                    self.done |= self._kept(outcome)
+                    self.encoded += len(outcome.records)
+                    if outcome.records:
+                        meter.encoded(len(outcome.records), outcome.records[-1].path)
+                elif isinstance(outcome, Skipped):
+                    self.skipped.append((outcome.path, outcome.reason))
+                    meter.skip(outcome.path)
+                else:
+                    self._reuse(outcome)
+                    meter.reused(outcome.record.path)
+        if self.skipped:    # in the order of the files, wherever they were read
+            order = {entry.path: number for number, entry in enumerate(self.scan.entries)}
+            self.skipped.sort(key=lambda one: order.get(one[0], -1))
         meter.finish()
 
-    def _unknown(self, meter: IndexMeter) -> Iterator[Entry]:
-        """Entries to open: those whose size and time differ from their record."""
+    def _job(self, batch_size: int) -> Job:
+        """With all that vectors and thumbnails depend on besides the files."""
+        identity = self.encoder.identity
+        depends = (identity.revision, identity.dim, str(self.base), batch_size, self.max_megapixels)
+        digest = sha256(repr(depends).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        return Job(f"index-{self.folder.name}-{digest}", self.folder / "work" / "shards")
+
+    def _parts(self, size: int, meter: IndexMeter) -> Iterator[FilesOfRun]:
+        """The files to open: those whose size and time differ from their record. An interrupted run has the same parts
+        as when it began, without the files that are in the journal."""
+        files: list[File] = []
+        count = 0
         for entry in self.scan.entries:
             known = self._by_path.get(entry.path)
             if known is not None and (self.is_repair or known.record.looks_like(self.base)):
                 self.done[entry.path] = known
                 meter.reused(entry.path)
+                if not known.fresh:
+                    continue
             else:
-                yield entry
+                files.append(File(entry.path, known.record.sha256 if known is not None else ""))
+            count += 1
+            if count == size:
+                if files:
+                    yield FilesOfRun(tuple(files))
+                files, count = [], 0
+        if files:
+            yield FilesOfRun(tuple(files))
 
-    def _read(self, entry: Entry) -> Decoded | Reusable | Skipped:
-        return read_file(
-            self.base, entry.path, folder=self.folder, max_megapixels=self.max_megapixels,
-            known=self._record,
-        )
+    def _reuse(self, outcome: Reusable) -> None:
+        """A vector of the same bytes. Only published vectors are shared between paths: whether this run has encountered
+        the same bytes before would depend on where it was interrupted."""
+        record = outcome.record
+        known = self._by_path.get(record.path)
+        if known is None or known.record.sha256 != record.sha256:
+            known = self._by_hash[record.sha256]
+        self.done[record.path] = replace(known, record=replace(record, width=known.record.width,
+                                                               height=known.record.height))
 
-    def _record(self, path: str, sha256: str) -> Record | None:
-        kept = self._find(path, sha256)
-        return None if kept is None else kept.record
+    def _is_kept(self, record: Record) -> bool:
+        known = self._by_path.get(record.path)
+        return known is not None and known.fresh and known.record == record
 
-    def _find(self, path: str, sha256: str) -> IndexedFile | None:
-        # Only published vectors are shared between paths: whether this run has encountered the
-        # same bytes before would depend on where it was interrupted.
-        at_path = self._by_path.get(path)
-        if at_path is not None and at_path.record.sha256 == sha256:
-            return at_path
-        return self._by_hash.get(sha256)
-
-    def _encode(self, batch: list[Decoded], meter: IndexMeter) -> None:
-        vectors = self.encoder.encode_images([one.image for one in batch])
-        if vectors.shape != (len(batch), self.encoder.dim):
-            raise EncoderUnavailable(f"{self.encoder.name} gave vectors of shape {vectors.shape} for {len(batch)} "
-                                     f"images of {self.encoder.dim} dimensions. Check its config.")
-        usable = [bool(np.isfinite(vector).all()) for vector in vectors]
-        records = [one.record for one, good in zip(batch, usable, strict=True) if good]
+    def _kept(self, batch: Encoded) -> dict[str, IndexedFile]:
+        """Of a batch that now survives a crash, each file by its path."""
+        for name, image in batch.thumbnails.items():
+            write_atomically(thumbnail_path(self.folder, name), image, synced=False)
         first = len(self.journal.records)
-        self.journal.append(records, vectors[usable])
-        for row, record in enumerate(records, start=first):
-            self.done[record.path] = IndexedFile(record, row, fresh=True)
-        self.encoded += len(records)
-        meter.encoded(len(records), batch[-1].record.path)
-        for one, good in zip(batch, usable, strict=True):
-            if not good:
-                self._skip(Skipped(one.record.path, "has a vector that is not finite; try fp32."), meter)
-
-    def _skip(self, outcome: Skipped, meter: IndexMeter) -> None:
-        self.skipped.append((outcome.path, outcome.reason))
-        meter.skip(outcome.path)
+        self.journal.append(batch.records, batch.vectors)
+        return {record.path: IndexedFile(record, row, fresh=True)
+                for row, record in enumerate(batch.records, start=first)}
 
 
 def _compare(chosen: Sequence[tuple[Entry, IndexedFile]], published: Published | None) -> tuple[int, int, int, int]:

@@ -103,13 +103,18 @@ def for_encoder(image: Image.Image) -> Image.Image:
     return within(image, ENCODER_EDGE, gap=1.5)
 
 
-def save_thumbnail(image: Image.Image, path: Path) -> None:
-    """Write ``image`` as WebP, at most ``THUMBNAIL_EDGE`` pixels on a side. Atomic."""
+def thumbnail(image: Image.Image) -> bytes:
+    """``image`` as WebP, at most ``THUMBNAIL_EDGE`` pixels on a side."""
     small = within(image, THUMBNAIL_EDGE, gap=1.0)
     content = io.BytesIO()
     # Method 0 takes a quarter of the default's time for files a few per cent larger.
     small.save(content, "WEBP", quality=80, method=0)
-    write_atomically(path, content.getvalue(), synced=False)
+    return content.getvalue()
+
+
+def save_thumbnail(image: Image.Image, path: Path) -> None:
+    """Write the :func:`thumbnail` of ``image``. Atomic."""
+    write_atomically(path, thumbnail(image), synced=False)
 
 
 def within(image: Image.Image, edge: int, *, gap: float) -> Image.Image:

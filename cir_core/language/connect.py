@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,9 +13,9 @@ from cir_core.errors import SettingsError
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.wrappers.availability import BreakerLanguageModel, CountedLanguageModel, FallbackLanguageModel
-from cir_core.language.wrappers.cached import AnswerCache, CachedLanguageModel
+from cir_core.language.wrappers.cached import AnswerCache, CachedLanguageModel, MemoryCache
 from cir_core.language.wrappers.routed import RoutedLanguageModel
-from cir_core.settings import Settings
+from cir_core.settings import Settings, get_settings
 
 if TYPE_CHECKING:
     from cir_core.language.openai.model import OpenAILanguageModel
@@ -81,6 +82,25 @@ def language_models(
         return model
 
     return for_encoder
+
+
+@dataclass(frozen=True)
+class LanguageLoader:
+    """Creates the language model of a process's settings, or the ``built_in`` one, once for each process that it is
+    sent to: no key leaves this one. ``load`` gives its encoder."""
+
+    load: Callable[[], Encoder]
+    built_in: bool = False
+
+    def __call__(self) -> LanguageModel:
+        return _loaded(self)
+
+
+@lru_cache(maxsize=1)
+def _loaded(loader: LanguageLoader) -> LanguageModel:
+    if loader.built_in:
+        return BuiltinLanguageModel(loader.load())
+    return language_models(get_settings(), MemoryCache(), fallback=False)(loader.load())
 
 
 def _captioner(settings: Settings) -> LanguageModel | None:

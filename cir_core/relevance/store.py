@@ -17,9 +17,10 @@ import logging
 import math
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -27,9 +28,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from cir_core.bulk.places import Here, Job, Place
 from cir_core.errors import ImageUnreadable
 from cir_core.gallery.gallery import Gallery
 from cir_core.gallery.paths import disk_errors_explained, locked
+from cir_core.relevance.making import Images, MakeFeatures
 from cir_core.support.checksums import RowSums, signed, sum_of, unsigned
 from cir_core.support.files import flush_to_disk, reserve, sync_folder, write_atomically, write_durably
 from cir_core.support.texts import counted
@@ -136,8 +139,12 @@ def open_features(gallery: Gallery, model: RelevanceModel) -> StoredFeatures | N
         return None
 
 
-def index_features(gallery: Gallery, model: RelevanceModel, *, progress: Progress | None = None) -> IndexOutcome:
-    """Make the features of ``gallery``, or what is missing of them. Safe to kill: run it again, it resumes.
+def index_features(
+    gallery: Gallery, model: RelevanceModel, *, progress: Progress | None = None, place: Place | None = None,
+    load: Callable[[], RelevanceModel] | None = None,
+) -> IndexOutcome:
+    """Make the features of ``gallery``, or what is missing of them. Safe to kill: run it again, it resumes. Another
+    ``place`` than this process loads ``model`` there, with ``load``.
 
     Features of the same image bytes, of an earlier generation, are reused. Raises ``GalleryError`` (disk full, another
     run at work).
@@ -146,10 +153,13 @@ def index_features(gallery: Gallery, model: RelevanceModel, *, progress: Progres
     with disk_errors_explained(gallery.folder, "candidate features", "those made so far"):
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path.parent, gallery.name):
-            return _index(gallery, model, path, progress)
+            return _index(gallery, model, path, progress, place or Here(), load or (lambda: model))
 
 
-def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progress | None) -> IndexOutcome:
+def _index(
+    gallery: Gallery, model: RelevanceModel, path: Path, progress: Progress | None, place: Place,
+    load: Callable[[], RelevanceModel],
+) -> IndexOutcome:
     size, shape = len(gallery), (len(gallery), model.tokens, model.dim)
     known = open_features(gallery, model)
     if known is not None:
@@ -169,32 +179,46 @@ def _index(gallery: Gallery, model: RelevanceModel, path: Path, progress: Progre
     else:
         checksums = _journalled(journal, size)
         done = {row for row in checksums if out[row].any() and _is(out[row], checksums[row])}
+    work = MakeFeatures(load, model.identity.revision, gallery.root, gallery.max_megapixels)
+    job = Job(f"relevance-{gallery.name}-{path.stem}", path.parent / "shards")
+    with closing(place.found(work, job)) as left:
+        for made in left:
+            out[list(made.rows)] = made.tokens
+            done.update(made.rows)
     resumed = len(done)
     reused = _reuse(gallery, path, out, done)
     out.flush()
     write_atomically(journal, _lines(out, done))   # without a last line that was cut off, which the next would continue
-    skipped: list[tuple[str, str]] = []
+    skipped: list[tuple[int, str]] = []
     wanted = [row for row in range(size) if row not in done]
-    encoded = 0
-    with journal.open("ab") as log:
-        for start in range(0, len(wanted), _BATCH):
-            if progress:
-                progress(size - len(wanted) + start, size)
-            read, failed = _read(gallery, wanted[start : start + _BATCH])
-            skipped += failed
-            if read:
-                out[list(read)] = model.encode_candidates(list(read.values()))
+    over, encoded = size - len(wanted), 0
+    with journal.open("ab") as log, closing(place.run(work, _parts(gallery, wanted), job)) as results:
+        if progress:
+            progress(over, size)
+        for made in results:
+            skipped += made.failed
+            if made.rows:
+                out[list(made.rows)] = made.tokens
                 out.flush()   # before the lines that say so
-                log.write(_lines(out, read))
+                log.write(_lines(out, made.rows))
                 flush_to_disk(log)
-                encoded += len(read)
-    if progress:
-        progress(size, size)
+                encoded += len(made.rows)
+            over += len(made.rows) + len(made.failed)
+            if progress:
+                progress(over, size)
     out.flush()
     sums = RowSums.of(out)
     del out
-    _publish(gallery, path, [gallery.row_of(image_id) for image_id, _ in skipped], sums)
-    return IndexOutcome(size, encoded, resumed + reused, tuple(skipped), path)
+    _publish(gallery, path, [row for row, _ in skipped], sums)
+    return IndexOutcome(size, encoded, resumed + reused,
+                        tuple((gallery.ids[row], reason) for row, reason in sorted(skipped)), path)
+
+
+def _parts(gallery: Gallery, wanted: Iterable[int]) -> Iterator[Images]:
+    """Batches of rows that lie together in the gallery: the same ones wherever a run was interrupted."""
+    for _, rows in groupby(wanted, key=lambda row: row // _BATCH):
+        batch = tuple(rows)
+        yield Images(batch, tuple(gallery.path_of(gallery.ids[row]) for row in batch))
 
 
 def check_features(gallery: str, folder: Path) -> list[str]:

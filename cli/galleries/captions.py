@@ -13,9 +13,10 @@ from rich.text import Text
 
 from cir_core.settings import get_settings
 from cir_core.types.records import Domain
-from cli.console import ModelChoice, bars, err, open_encoder, open_stores, out
+from cli.console import ModelChoice, RayOption, bars, encoder_loader, err, open_encoder, open_stores, out, place_of
 
 if TYPE_CHECKING:
+    from cir_core.bulk.places import Place
     from cir_core.captions.caption_build import CaptionProgress, CaptionReport
     from cir_core.captions.stored import CaptionsHeader
     from cir_core.encoders.base import Encoder
@@ -41,6 +42,7 @@ def build(
     limit: Annotated[int | None, typer.Option(min=1, help="Trial run: the first images only, not published.")] = None,
     model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
         ModelChoice.settings),
+    ray: RayOption = None,
 ) -> None:
     """Caption every image several times and keep the caption that retrieves it best."""
     from cir_core.gallery.gallery import open_gallery
@@ -52,7 +54,8 @@ def build(
         language = _language(model, encoder, stack)
         try:
             report = build_captions(gallery, encoder, language, domain or settings.domain, samples=samples,
-                                    workers=workers, restart=restart, limit=limit)
+                                    workers=workers, restart=restart, limit=limit, place=place_of(ray),
+                                    built_in=model is ModelChoice.built_in)
         except KeyboardInterrupt:
             if not restart:
                 raise  # the usual sentence, to run the same command again, is right
@@ -63,16 +66,21 @@ def build(
 
 def build_captions(
     gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain, *, samples: int = SAMPLES,
-    workers: int | None = None, restart: bool = False, limit: int | None = None,
+    workers: int | None = None, restart: bool = False, limit: int | None = None, place: Place | None = None,
+    built_in: bool = False,
 ) -> CaptionReport:
-    """Captions of a gallery's images, with progress bars. ``workers`` as the option of ``cirque captions build``."""
+    """Captions of a gallery's images, with progress bars. ``workers`` as the option of ``cirque captions build``;
+    ``built_in``: whether ``language`` is not that of the settings."""
     from cir_core.captions.caption_build import optimise_captions
+    from cir_core.language.connect import LanguageLoader
 
+    load = encoder_loader(encoder)
     at_a_time = workers or (1 if language.name.startswith("built-in/") else get_settings().llm_concurrency)
     err.print(f"Captions by {language.name}, {samples} for each image, domain {domain} ...")
     with _bars() as progress:
         return optimise_captions(gallery, encoder, language, samples=samples, domain=domain, workers=at_a_time,
-                                 restart=restart, limit=limit, progress=progress)
+                                 restart=restart, limit=limit, progress=progress, place=place, load=load,
+                                 connect=LanguageLoader(load, built_in))
 
 
 @app.command()

@@ -13,7 +13,7 @@ from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.settings import get_settings
 from cir_core.support.texts import quoted
-from cli.console import open_encoder, out, print_notes, progress_bar
+from cli.console import RayOption, encoder_loader, open_encoder, out, place_of, print_notes, progress_bar
 from cli.galleries.galleries import index_bar, print_index_report
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def index(
     allow_missing: Annotated[bool, typer.Option(help="Index the existing images even if some are missing.")] = False,
     batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
+    ray: RayOption = None,
 ) -> None:
     """Index a benchmark's images as a gallery, under the benchmark's image ids."""
     from cir_core.datasets.files.image_files import ImageFolder
@@ -102,7 +103,8 @@ def index(
     with index_bar(f"Indexing {gallery}") as progress:
         result = index_folder(
             images, name=gallery, encoder=model, home=settings.home, manifest=manifest, split=benchmark.split or "all",
-            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress)
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
+            place=place_of(ray), load=encoder_loader(model))
     print_notes(benchmark.notes, soft_wrap=False)
     print_index_report(result, report)
 

@@ -15,7 +15,17 @@ from cir_core.errors import GalleryError
 from cir_core.gallery.progress import IndexProgress
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
-from cli.console import err, open_encoder, out, print_notes, progress_bar, write_file
+from cli.console import (
+    RayOption,
+    encoder_loader,
+    err,
+    open_encoder,
+    out,
+    place_of,
+    print_notes,
+    progress_bar,
+    write_file,
+)
 from cli.galleries.indexes import KIND_HELP, RECALL_HELP, give_index, index_again, index_of
 
 if TYPE_CHECKING:
@@ -51,6 +61,7 @@ def index(
     kind: Annotated[str | None, typer.Option(
         "--index", metavar="KIND", help=f"{KIND_HELP} Default: the gallery's own, at first exact.")] = None,
     recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
+    ray: RayOption = None,
 ) -> None:
     """Index a folder of images as a gallery, or update it."""
     from cir_core.encoders.remembered import remember, usual_encoder
@@ -78,7 +89,7 @@ def index(
         result = index_folder(
             folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-            exclude=exclude or (), include=include or ())
+            exclude=exclude or (), include=include or (), place=place_of(ray), load=encoder_loader(model))
     print_index_report(result, report)
     if kind is None:
         index_again(name, model, recall)

@@ -2,6 +2,7 @@
 
 import json
 import os
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from cir_core.relevance import scorer as scorer_module
 from cir_core.relevance import store
 from cir_core.relevance.scorer import RelevanceScorer
 from cir_core.relevance.store import FeaturesOnDemand, features_path, index_features, open_features
+from tests.fakes.places import Apart
 from tests.fakes.relevance import gallery_of, noise, random_model, write_photos
 
 
@@ -365,3 +367,37 @@ def test_scores_of_sets(tmp_path, gallery):
     assert np.isnan(scorer.set_score(query, [], 10)) and scorer.scores_of(query, []).shape == (0,)
     with pytest.raises(UnknownImage):
         scorer.set_score(query, ["none"], 10)
+
+
+def test_features_made_in_parts_that_lie_apart_are_the_same(tmp_path, model):
+    """Of rows 2 and 3, the second batch, one cannot be read; the first part is found by the run after a crash."""
+    photos, found = write_photos(tmp_path / "photos", 7), []
+    for home, places in (("here", [None]), ("apart", [Apart(lost=3), Apart()])):
+        gallery = gallery_of(photos, tmp_path / home)
+        for place in places:
+            path = gallery.path_of(gallery.ids[2])
+            content = path.read_bytes()
+            path.write_bytes(b"no image")
+            try:
+                outcome = index_features(gallery, model, place=place, load=Given(model))
+            except RuntimeError:
+                continue
+            finally:
+                path.write_bytes(content)
+            found.append((outcome.skipped, {end: outcome.path.with_suffix(end).read_bytes()
+                                            for end in (".f16", ".sums", ".hashes", ".json")}))
+    assert found[0] == found[1] and [name for name, _ in found[0][0]] == [gallery.ids[2]]
+    assert counts(outcome) == (7, 2, 4, 1)      # of the last three of four batches, five rows, four can be read
+
+
+class Given:
+    """Gives ``model``, here and wherever this is sent to within the process."""
+
+    models: ClassVar = {}
+
+    def __init__(self, model):
+        self.key = id(model)
+        self.models[self.key] = model
+
+    def __call__(self):
+        return self.models[self.key]

@@ -1,0 +1,68 @@
+"""What can be said of a cluster without one. With one: tests/integration/test_ray.py."""
+
+import socket
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from cir_core.bulk.cluster import RayCluster
+from cir_core.bulk.places import Job
+from cir_core.errors import ClusterError
+
+
+def run(address, tmp_path):
+    return list(RayCluster(address, cpus=1).run(None, ["a part"], Job("job", tmp_path)))
+
+
+@pytest.mark.parametrize("address", ["head", "ray://head:10001", "head:port", ":6379", ""])
+def test_an_address_of_another_form_has_a_sentence(address, tmp_path):
+    pytest.importorskip("ray")
+    with pytest.raises(ClusterError, match=r"no address of a Ray cluster\. Write HOST:PORT"):
+        run(address, tmp_path)
+
+
+def test_an_address_where_nothing_answers(tmp_path):
+    pytest.importorskip("ray")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(ClusterError, match=rf"No Ray cluster answers at 127\.0\.0\.1:{port}: Connection refused"):
+        run(f"127.0.0.1:{port}", tmp_path)
+
+
+def test_an_address_of_something_else(tmp_path):
+    """Ray would wait for two minutes and then end the process."""
+    pytest.importorskip("ray")
+
+    def answer(server):
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(100)
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answer, args=(server,))
+        thread.start()
+        with pytest.raises(ClusterError, match="8265 is that of its dashboard"):
+            run(f"127.0.0.1:{server.getsockname()[1]}", tmp_path)
+        thread.join()
+
+
+@pytest.mark.parametrize("address", ["local:0", "local:many"])
+def test_a_number_of_processors_that_is_none(address, tmp_path):
+    pytest.importorskip("ray")
+    with pytest.raises(ClusterError, match="Write local:4"):
+        run(address, tmp_path)
+
+
+def test_without_ray_the_error_names_the_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ClusterError, match=r"\[ray\]"):
+        run("auto", tmp_path)
+
+
+def test_nothing_imports_ray_before_it_is_needed():
+    program = "import sys, cir_core.bulk.cluster, cir_core.gallery.indexing, cli.main; print('ray' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True
+                          ).stdout == "False\n"
