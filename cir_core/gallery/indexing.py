@@ -1,4 +1,4 @@
-"""Index a folder of images, or a manifest, as a gallery. Safe to kill, quick to repeat."""
+"""Index the images of a source as a gallery. Safe to kill, quick to repeat."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish, published_entries
-from cir_core.gallery.scan import Entry, Scan, read_manifest, scan_folder
+from cir_core.gallery.scan import Entry, Scan
+from cir_core.gallery.sources.folder import FolderSource
+from cir_core.gallery.sources.opening import source_of
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.support.texts import counted, quoted
 
-__all__ = ["IndexProgress", "IndexReport", "index_folder", "repair_gallery"]
+__all__ = ["IndexProgress", "IndexReport", "index_folder", "index_source", "repair_gallery"]
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,20 @@ def index_folder(
     Raises ``GalleryError`` (name, folder, manifest, pattern, another active run, no image at all,
     disk full); errors of the encoder are passed on.
     """
-    base = Path(root or source).absolute()
-    if manifest and (exclude or include):
-        raise GalleryError("Patterns are for folders: a manifest names its images. Leave out --manifest, or --exclude "
-                           "and --include.")
-    scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
-    return _index(name, home, encoder, lambda published: _Wanted(scan, base, split, max_megapixels), batch_size,
+    return index_source(
+        FolderSource(root or source, manifest=manifest, exclude=exclude, include=include), name=name, encoder=encoder,
+        home=home, max_megapixels=max_megapixels, batch_size=batch_size, decode_threads=decode_threads,
+        progress=progress, split=split)
+
+
+def index_source(
+    source: ImageSource, *, name: str, encoder: Encoder, home: Path, max_megapixels: float = 64.0,
+    batch_size: int = 32, decode_threads: int | None = None,
+    progress: Callable[[IndexProgress], None] | None = None, split: str = "all", entries: Sequence[Entry] | None = None,
+) -> IndexReport:
+    """:func:`index_folder` for the images of any source, or for those of its ``entries`` alone."""
+    scan = source.scan() if entries is None else Scan(tuple(entries))
+    return _index(name, home, encoder, lambda published: _Wanted(scan, source, split, max_megapixels), batch_size,
                   decode_threads, progress)
 
 
@@ -89,7 +100,7 @@ def repair_gallery(
             raise EncoderMismatch(f"Gallery {quoted(name)} was indexed with {header.encoder.spec} (revision "
                                   f"{header.encoder.revision}), and is repaired with nothing else.")
         scan = Scan(published_entries(published))
-        return _Wanted(scan, Path(header.source), header.split, header.max_megapixels, is_repair=True)
+        return _Wanted(scan, source_of(header), header.split, header.max_megapixels, is_repair=True)
 
     return _index(name, home, encoder, wanted, batch_size, None, progress)
 
@@ -99,7 +110,7 @@ class _Wanted:
     """``is_repair``: vectors that are not damaged are kept, whatever has become of their files."""
 
     scan: Scan
-    base: Path
+    source: ImageSource
     split: str
     max_megapixels: float
     is_repair: bool = False
@@ -116,8 +127,8 @@ def _index(
         with locked(folder):
             published = load_published(folder)
             this = wanted(published)
-            scan, base = this.scan, this.base
-            with closing(Journal(folder, IndexRun(encoder.identity, str(base)))) as journal:
+            scan, location = this.scan, this.source.location
+            with closing(Journal(folder, IndexRun(encoder.identity, location))) as journal:
                 run = _Run(this, folder, encoder, journal, published)
                 run.work(batch_size, decode_threads or default_threads(), progress)
                 if this.is_repair and run.skipped:
@@ -125,15 +136,16 @@ def _index(
                 chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
                 if not chosen:
                     journal.discard()
-                    raise GalleryError(_nothing(base, run.skipped, scan.left_out))
+                    raise GalleryError(_nothing(location, run.skipped, scan.left_out))
                 publish(
                     folder, chosen, journal.vectors(), published, encoder=encoder.identity,
-                    source=str(base), split=this.split, max_megapixels=this.max_megapixels,
+                    source=this.source, split=this.split, max_megapixels=this.max_megapixels,
                 )
                 journal.discard()
     return IndexReport(
         name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
-        (*_notes(journal, published, encoder), *_now_left_out(scan, published, base)), time.perf_counter() - started,
+        (*scan.notes, *_notes(journal, published, encoder), *_now_left_out(scan, published, location)),
+        time.perf_counter() - started,
         scan.left_out,
     )
 
@@ -144,7 +156,7 @@ class _Run:
     def __init__(
         self, wanted: _Wanted, folder: Path, encoder: Encoder, journal: Journal, published: Published | None,
     ) -> None:
-        self.scan, self.base, self.folder = wanted.scan, wanted.base, folder
+        self.scan, self.source, self.folder = wanted.scan, wanted.source, folder
         self.encoder, self.journal = encoder, journal
         self.max_megapixels, self.is_repair = wanted.max_megapixels, wanted.is_repair
         self.done: dict[str, IndexedFile] = {}
@@ -157,7 +169,7 @@ class _Run:
             kept = [IndexedFile(record, row, fresh=False) for row, record in enumerate(published.records)
                     if row not in published.damaged]
             self._by_hash = {one.record.sha256: one for one in kept}
-            if published.header.source == str(wanted.base):
+            if published.header.source == wanted.source.location:
                 self._by_path = {one.record.path: one for one in kept}
         for row, record in enumerate(journal.records):
             if row not in journal.damaged:
@@ -190,7 +202,7 @@ class _Run:
         """Entries to open: those whose size and time differ from their record."""
         for entry in self.scan.entries:
             known = self._by_path.get(entry.path)
-            if known is not None and (self.is_repair or known.record.looks_like(self.base)):
+            if known is not None and (self.is_repair or self.source.is_same(entry, known.record)):
                 self.done[entry.path] = known
                 meter.reused(entry.path)
             else:
@@ -198,8 +210,7 @@ class _Run:
 
     def _read(self, entry: Entry) -> Decoded | Reusable | Skipped:
         return read_file(
-            self.base, entry.path, folder=self.folder, max_megapixels=self.max_megapixels,
-            known=self._record,
+            self.source, entry, folder=self.folder, max_megapixels=self.max_megapixels, known=self._record,
         )
 
     def _record(self, path: str, sha256: str) -> Record | None:
@@ -259,8 +270,8 @@ def _notes(journal: Journal, published: Published | None, encoder: Encoder) -> l
     return notes
 
 
-def _now_left_out(scan: Scan, published: Published | None, base: Path) -> list[str]:
-    if not scan.left_out or published is None or published.header.source != str(base):
+def _now_left_out(scan: Scan, published: Published | None, location: str) -> list[str]:
+    if not scan.left_out or published is None or published.header.source != location:
         return []
     left_out = {path for path, _ in scan.left_out}
     count = sum(any(f"{part}/" in left_out for part in _around(record.path)) or record.path in left_out
@@ -281,7 +292,7 @@ def _not_repaired(name: str, skipped: Sequence[tuple[str, str]]) -> str:
             "repair it again, or leave them out of it with the 'cirque index' command that made it.")
 
 
-def _nothing(base: Path, skipped: Sequence[tuple[str, str]], left_out: Sequence[tuple[str, str]]) -> str:
+def _nothing(base: str, skipped: Sequence[tuple[str, str]], left_out: Sequence[tuple[str, str]]) -> str:
     if not skipped and left_out:
         reasons = Counter(reason for _, reason in left_out).most_common(3)
         return (f"There are no images in {base} but what is left out: "
