@@ -7,10 +7,10 @@ import logging
 import shutil
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, overload
 
@@ -155,9 +155,13 @@ class Gallery:
             return self.root / self._paths[row]
         return self._originals.get(self.entry(row), self.image(row).sha256)
 
-    def has_original(self, image_id: str) -> bool:
-        """Whether there is one, as far as can be told without reading it."""
-        return image_id in self and (self._places is not None or self.path_of(image_id).is_file())
+    def to_read(self, image_id: str) -> Path | Callable[[], Path | bytes] | None:
+        """The original's file, None if it is gone; where images are no files of a folder, what reads the original when
+        it is called. Raises ``UnknownImage``."""
+        if self._places is not None:
+            return partial(self.original_of, image_id)
+        path = self.path_of(image_id)
+        return path if path.is_file() else None
 
     def entry(self, row: int) -> Entry:
         """The image as a scan of the source has it."""

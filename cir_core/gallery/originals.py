@@ -22,7 +22,7 @@ from cir_core.support.files import write_atomically
 
 FOLDER = "originals"
 _MOST = 512 * 2**20         # bytes kept
-_AT_ONCE, _WAIT = 4, 10.0   # fetches of the process; seconds
+_AT_ONCE, _WAIT = 4, 40.0   # fetches of the process; seconds
 _FORGOTTEN = 60.0           # seconds
 
 _turns = threading.BoundedSemaphore(_AT_ONCE)

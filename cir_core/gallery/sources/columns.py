@@ -46,7 +46,7 @@ def choose(schema: pa.Schema, where: str, image: str = "", id_: str = "", captio
     labels = _labels(schema)
     found_caption = caption or next(
         (names[one] for one in _CAPTIONS
-         if one in names and names[one] != found_id and (_is_text_list(schema, names[one]) or names[one] in labels)), "")
+         if (name := names.get(one, "")) and name != found_id and (_is_text_list(schema, name) or name in labels)), "")
     return Columns(image, not holds_bytes(kind), found_id, found_caption, labels.get(found_caption, ()))
 
 

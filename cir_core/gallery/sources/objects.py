@@ -37,8 +37,8 @@ def is_store(source: str) -> bool:
 
 
 class ObjectFiles:
-    """What lies under ``location``, or what of it has one of the ``endings``. Raises ``GalleryError`` for an address that
-    cannot be used."""
+    """What lies under ``location``, or what of it has one of the ``endings``. Raises ``GalleryError`` for an address
+    that cannot be used."""
 
     is_far = True
     endings: tuple[str, ...] = ("",)

@@ -119,9 +119,8 @@ def _kind(given: str, paths: Sequence[str]) -> str:
         raise GalleryError(f"{given} holds files of several kinds ({', '.join(sorted(kinds))}). Give the folder or the "
                            "file of one of them.")
     if any(path.lower().endswith(_PACKED) for path in paths):
-        raise GalleryError(f"{given}: a packed archive cannot be read at any place in it, so no original could be shown "
-                           "without unpacking it each time. Unpack it to .tar (for example gunzip FILE.tar.gz), and "
-                           "index that.")
+        raise GalleryError(f"{given}: in a packed archive no image can be read without unpacking all before it. Unpack "
+                           "it to .tar (for example gunzip FILE.tar.gz), and index that.")
     raise GalleryError(f"{given} is no folder of images, and holds no .tar or .parquet file and no data set of Hugging "
                        "Face. Give one of these.")
 
