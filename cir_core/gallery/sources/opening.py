@@ -100,7 +100,10 @@ def _with_layout(files: Files, layout: Layout, addresses: Addresses) -> ImageSou
     from cir_core.gallery.sources.table import TableSource
 
     if layout.kind == "parquet":
-        return TableSource(files, lambda path: ParquetRows(files.open(path)), layout, addresses)
+        def opened(path: str) -> ParquetRows:
+            return ParquetRows(str(files.local(path)) if isinstance(files, LocalFiles) else files.open(path))
+
+        return TableSource(files, opened, layout, addresses)
     if layout.kind == "arrow" and isinstance(files, LocalFiles):
         return TableSource(files, lambda path: ArrowRows(str(files.local(path))), layout, addresses)
     raise GalleryError(f"cirque cannot read images from {quoted(layout.kind)} files at {files.location}. Arrow files "

@@ -38,8 +38,7 @@ class Rows(Protocol):
 class ParquetRows:
     problem = ""
 
-    def __init__(self, file: BinaryIO) -> None:
-        self._stream = file
+    def __init__(self, file: str | BinaryIO) -> None:
         # Without it, the columns of whole row groups would be read ahead into memory.
         self._file = pq.ParquetFile(file, pre_buffer=False, buffer_size=2**20)
         metadata = self._file.metadata
@@ -75,8 +74,7 @@ class ParquetRows:
             raise pa.ArrowInvalid("the row group ends before its last row")
 
     def close(self) -> None:
-        self._file.close()
-        self._stream.close()
+        self._file.close(force=True)
 
 
 class ArrowRows:
