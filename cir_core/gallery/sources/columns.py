@@ -67,7 +67,7 @@ def _image_column(schema: pa.Schema, where: str) -> str:
             known = [name for name in found if name.lower() in usual[:1]]
             found = known or found
         if len(found) == 1:
-            return found[0]
+            return str(found[0])
         if found:
             raise GalleryError(f"{where} has several columns that may hold the images: {', '.join(found)}. Name one "
                                "with --column.")

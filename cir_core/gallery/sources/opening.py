@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cir_core.errors import GalleryError
 from cir_core.gallery.paths import Header, Layout
@@ -142,7 +143,7 @@ def _saved_to_disk(folder: Path) -> list[str]:
     return found
 
 
-def _json(path: Path) -> dict[str, object]:
+def _json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
