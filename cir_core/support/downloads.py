@@ -30,6 +30,7 @@ _MOST_REDIRECTS = 3
 _SPECIAL = tuple(map(ip_network, (
     "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24", "2001::/23", "2002::/16",
     "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "64:ff9b:1::/48", "100:0:0:1::/64", "fec0::/10")))
+_UNKNOWN = "is not known"       # or the network is away
 _NOT_IN_A_NAME = re.compile(r"[^\w. -]")
 
 
@@ -79,8 +80,9 @@ async def _answer(url: httpx.URL, validate: Validate) -> AsyncIterator[httpx.Res
         raise ImageRefused(TAKEN)
     try:
         public = await validate(url.host)
-    except ValueError:
-        raise ImageRefused("the host of the image's URL is not known, or has no public address.") from None
+    except ValueError as error:
+        raise ImageRefused("the host of the image's URL is not known, or has no public address.",
+                           again=str(error).endswith(_UNKNOWN)) from None
     async with (
         # By that address and no other, whatever names and proxies the environment knows.
         httpx.AsyncClient(transport=safehttpx.AsyncSecureTransport(public), trust_env=False) as client,
@@ -114,7 +116,7 @@ async def public_address(host: str) -> str:
     try:
         found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        raise ValueError(f"{host} is not known") from None
+        raise ValueError(f"{host} {_UNKNOWN}") from None
     for *_, (address, *_) in found:
         if is_public(str(address)):
             return str(address)

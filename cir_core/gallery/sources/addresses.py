@@ -8,12 +8,14 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from cir_core.errors import ImageUnreadable
+from cir_core.gallery.sources.source import SourceAway
 from cir_core.support import downloads
 from cir_core.support.downloads import ImageRefused
 
 RATE = 20.0         # images a second
 _SECONDS = 30.0     # for one image
 _PAUSES = (1.0, 4.0)    # seconds before each further try
+_IN_A_ROW = 50          # failures of the network that stop a run
 
 
 class Addresses:
@@ -22,18 +24,27 @@ class Addresses:
     def __init__(self, rate: float = RATE, *, tries: int = 1 + len(_PAUSES),
                  sleep: Callable[[float], None] = time.sleep) -> None:
         self._every, self._tries, self._sleep = 1 / rate, tries, sleep
-        self._next = 0.0
+        self._next, self._failures = 0.0, 0
         self._lock = threading.Lock()
 
     def fetched(self, address: str, most: int) -> bytes:
-        """Raises ``ImageUnreadable``, which says why and does not repeat the address: it may hold a password."""
+        """Raises ``ImageUnreadable``, which says why and does not repeat the address: it may hold a password;
+        ``SourceAway`` if the network seems to be away."""
+        if not address.lower().startswith(("http://", "https://")):
+            raise ImageUnreadable("has no http or https address in its table.")
         for number in range(self._tries):
             self._wait()
             try:
-                return asyncio.run(downloads.download(
+                content = asyncio.run(downloads.download(
                     address, _whole(most), most=most, seconds=_SECONDS, validate=downloads.public_address))
+                self._failures = 0
+                return content
             except ImageRefused as error:
                 if not error.again or number + 1 == self._tries:
+                    self._failures = self._failures + 1 if error.again else 0
+                    if self._failures >= _IN_A_ROW:
+                        raise SourceAway(f"None of the last {_IN_A_ROW} images could be fetched. Check the connection, "
+                                         "then run the same command again: what is encoded is kept.") from None
                     reason = error.reason.removesuffix(" Check the URL, or upload the image.")
                     raise ImageUnreadable(f"cannot be fetched: {reason}") from None
                 self._sleep(_PAUSES[number])

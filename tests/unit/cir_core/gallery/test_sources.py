@@ -1,4 +1,4 @@
-"""The same images in a folder, a tar archive, a Parquet file, a data set on disk and a store become the same gallery."""
+"""The same images in a folder, an archive, a Parquet file, a data set on disk and a store are the same gallery."""
 
 import io
 import json
@@ -226,7 +226,7 @@ def test_huge_entries_and_bombs_are_skipped(tmp_path):
 def test_a_packed_archive_is_refused_with_the_remedy(tmp_path, name):
     with tarfile.open(tmp_path / name, "w:gz") as tar:
         add(tar, "a.png", picture(1))
-    with pytest.raises(GalleryError, match="Unpack it to .tar"):
+    with pytest.raises(GalleryError, match=r"Unpack it to .tar"):
         open_source(str(tmp_path / name))
 
 
@@ -321,6 +321,14 @@ def test_addresses_are_fetched_only_when_asked_for_and_never_twice(tmp_path, mon
     assert b"secret" not in kept and b"hidden" not in kept
 
 
+def test_a_run_stops_where_the_network_is_away(tmp_path, monkeypatch):
+    away = ImageRefused("the image could not be fetched from its URL.", again=True)
+    web = Web(monkeypatch, {f"https://example.org/{number}": away for number in range(99)})
+    path = parquet(tmp_path, id=[str(number) for number in range(99)], url=list(web.answers))
+    with pytest.raises(SourceAway, match="None of the last 50 images could be fetched"):
+        run(path, tmp_path, fetch=True)
+
+
 def test_an_original_is_fetched_when_needed_kept_and_told_when_away(tmp_path, monkeypatch):
     web = Web(monkeypatch, {"https://example.org/a": picture(1), "https://example.org/b": picture(2)})
     path = parquet(tmp_path, id=["a", "b"], url=list(web.answers))
@@ -348,7 +356,7 @@ def test_kept_originals_are_bounded(tmp_path, monkeypatch):
 
 def test_names_of_machines_here_are_not_fetched_from(tmp_path):
     path = parquet(tmp_path, id=["a"], url=["http://127.0.0.1:9/a.png"])
-    with pytest.raises(GalleryError, match=r"no public address"):
+    with pytest.raises(GalleryError, match="no public address"):
         run(path, tmp_path, fetch=True)
 
 
@@ -376,7 +384,7 @@ def test_a_store_of_images_and_one_of_archives(tmp_path):
         assert one.ids == other.ids == tuple(PICTURES) and np.array_equal(one.features, other.features)
         assert one.original_of("p04") == other.original_of("p04") == PICTURES["p04"]
         store.pipe("/bucket/photos/p05.png", picture(1, 9))
-        with pytest.raises(GalleryError, match="--column.*are for tables"):
+        with pytest.raises(GalleryError, match=r"--column.*are for tables"):
             run("memory://bucket/photos", tmp_path, column="x")
         report, _, encoder = run("memory://bucket/photos", tmp_path, "one")
         assert (report.changed, report.unchanged, encoder.images) == (1, COUNT - 1, 1)
