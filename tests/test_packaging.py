@@ -25,6 +25,7 @@ EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT
 NOT_IMPORTED = {
     "psycopg": "SQLAlchemy loads it by the name in a database URL",
     "plotly": "its plotly.js draws the figures in the browser; the package is a folder of files to us",
+    "s3fs": "fsspec loads it for addresses that begin with s3://",
     "torchvision": "open_clip and transformers' image processors run on it; the latter do not ask for it",
 }
 
