@@ -67,8 +67,10 @@ class Originals:
             content = self._source.read(entry, self._most).content
         except ImageUnreadable as error:
             raise ImageUnreadable(f"{name} {error}") from error
-        except FileNotFoundError:
-            raise ImageUnreadable(f"{name} is missing.") from None
+        except FileNotFoundError as error:
+            file = Path(error.filename).name if isinstance(error.filename, str) else ""
+            raise ImageUnreadable(f"{name} cannot be read: {file} is missing." if file else f"{name} is missing."
+                                  ) from None
         except OSError as error:
             raise ImageUnreadable(f"{name} cannot be read: {error.strerror or error}.") from error
         if hashlib.sha256(content).hexdigest() != sha256:

@@ -49,6 +49,6 @@ test("where an original is away, the small copy takes its place with the reason"
   const image = { getAttribute: () => src, set src(value) { src = value; }, closest: () => ({ querySelector: () => line }) };
   assert.equal(smallInstead(image), true);
   await turn();
-  assert.deepEqual([src, line.textContent], ["media/thumb?gallery=g&image=full", "A small copy: a.jpg is missing."]);
+  assert.deepEqual([src, line.textContent], ["media/thumb?gallery=g&image=full", "Rank 3 · a small copy: a.jpg is missing."]);
   assert.equal(smallInstead(image), false);
 });

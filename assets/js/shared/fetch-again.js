@@ -28,7 +28,7 @@ export function smallInstead(/** @type {HTMLImageElement} */ image) {
     if (!error) return void fetchAgain(image);
     image.src = address.replace(ORIGINAL, "$1thumb?");
     const caption = image.closest("figure")?.querySelector("figcaption p");
-    if (caption) caption.textContent = `A small copy: ${error}`;
+    if (caption) caption.textContent += ` · a small copy: ${error}`;
     else toast(`A small copy is shown: ${error}`);
   }).catch(() => fetchAgain(image)));
   return true;

@@ -130,7 +130,7 @@ def test_thumbnails_are_kept_and_originals_that_changed_are_not_shown(tmp_path):
     with pytest.raises(ImageUnreadable, match=r"p00.png is another picture now.*Index it again"):
         gallery.original_of("p00")
     (folder / "sub/001.tar").unlink()
-    with pytest.raises(ImageUnreadable, match=r"p20.png is missing"):
+    with pytest.raises(ImageUnreadable, match=r"p20.png cannot be read: 001.tar is missing"):
         gallery.load_for_encoder("p20")
     for name in gallery.ids:
         with Image.open(gallery.thumbnail_of(name)) as small:

@@ -63,7 +63,8 @@ def test_without_its_archive_the_small_picture_is_there_and_the_large_one_says_w
     shown.archive.unlink()
     assert size_of(shown.client.get("/media/thumb?gallery=g&image=a")) == ("image/webp", (320, 160))
     answer = shown.client.get("/media/full?gallery=g&image=a")
-    assert (answer.status_code, answer.json()) == (404, {"error": "a.png is missing."})
+    assert (answer.status_code, answer.json()) == (404, {
+        "error": "a.png cannot be read: shard.tar is missing."})
     assert answer.headers["cache-control"] == "no-store"
     # To choose it as a reference reads no original.
     assert set_reference(shown.search, UiState(gallery="g"), {"image": "a"}).reference_id == "a"
