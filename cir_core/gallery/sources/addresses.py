@@ -21,9 +21,8 @@ _IN_A_ROW = 50          # failures of the network that stop a run
 class Addresses:
     """``rate``: downloads that may begin in a second, tries included. ``tries``: a screen waits for one only."""
 
-    def __init__(self, rate: float = RATE, *, tries: int = 1 + len(_PAUSES),
-                 sleep: Callable[[float], None] = time.sleep) -> None:
-        self._every, self._tries, self._sleep = 1 / rate, tries, sleep
+    def __init__(self, rate: float = RATE, *, tries: int = 1 + len(_PAUSES)) -> None:
+        self._every, self._tries = 1 / rate, tries
         self._next, self._failures = 0.0, 0
         self._lock = threading.Lock()
 
@@ -47,7 +46,7 @@ class Addresses:
                                          "then run the same command again: what is encoded is kept.") from None
                     reason = error.reason.removesuffix(" Check the URL, or upload the image.")
                     raise ImageUnreadable(f"cannot be fetched: {reason}") from None
-                self._sleep(_PAUSES[number])
+                time.sleep(_PAUSES[number])
         raise AssertionError("unreachable")
 
     def _wait(self) -> None:
@@ -55,7 +54,7 @@ class Addresses:
             now = time.monotonic()
             begins = self._next = max(now, self._next + self._every)
         if begins > now:
-            self._sleep(begins - now)
+            time.sleep(begins - now)
 
 
 def _whole(most: int) -> Callable[[str, AsyncIterator[bytes]], Awaitable[bytes]]:

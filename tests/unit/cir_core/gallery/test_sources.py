@@ -16,6 +16,7 @@ from cir_core.gallery import originals
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder, index_source, repair_gallery
 from cir_core.gallery.paths import features_path
+from cir_core.gallery.sources import addresses
 from cir_core.gallery.sources.opening import Asked, open_source
 from cir_core.gallery.sources.source import SourceAway
 from cir_core.support import downloads
@@ -284,7 +285,7 @@ class Web:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, answers) -> None:
         self.answers, self.asked = answers, []
         monkeypatch.setattr(downloads, "download", self.download)
-        monkeypatch.setattr("time.sleep", lambda seconds: None)
+        monkeypatch.setattr(addresses, "_PAUSES", (0.0, 0.0))
 
     async def download(self, address, receive, **limits):
         self.asked.append(address)
@@ -301,22 +302,22 @@ class Web:
 
 
 def test_addresses_are_fetched_only_when_asked_for_and_never_twice(tmp_path, monkeypatch):
-    addresses = [f"https://me:secret@example.org/{name}?sig=hidden" for name in "abc"]
+    urls = [f"https://me:secret@example.org/{name}?sig=hidden" for name in "abc"]
     busy = ImageRefused("the server of the image's URL answered with status 503.", again=True)
     gone = ImageRefused("the server of the image's URL answered with status 404.")
-    web = Web(monkeypatch, dict(zip(addresses, ([busy, picture(1)], picture(2), gone), strict=True)))
-    path = parquet(tmp_path, id=["a", "b", "c"], url=addresses, caption=["one", "two", "three"])
+    web = Web(monkeypatch, dict(zip(urls, ([busy, picture(1)], picture(2), gone), strict=True)))
+    path = parquet(tmp_path, id=["a", "b", "c"], url=urls, caption=["one", "two", "three"])
     with pytest.raises(GalleryError, match=r"'url'.*add --fetch"):
         run(path, tmp_path)
     assert not web.asked
-    report, gallery, _ = run(path, tmp_path, fetch=True)
+    report, gallery, _ = run(path, tmp_path, fetch=True, rate=1000)
     assert gallery.ids == ("a", "b") and gallery.caption_of("b") == "two"
     assert report.skipped == (
         ("some.parquet#2", "cannot be fetched: the server of the image's URL answered with status 404."),)
-    assert sorted(web.asked) == [addresses[0], *addresses]
+    assert sorted(web.asked) == [urls[0], *urls]
     web.asked.clear()
-    run(path, tmp_path, fetch=True)
-    assert web.asked == [addresses[2]]      # the one that failed
+    run(path, tmp_path, fetch=True, rate=1000)
+    assert web.asked == [urls[2]]      # the one that failed
     kept = b"".join(one.read_bytes() for one in (tmp_path / "home").rglob("*") if one.is_file())
     assert b"secret" not in kept and b"hidden" not in kept
 
@@ -326,13 +327,13 @@ def test_a_run_stops_where_the_network_is_away(tmp_path, monkeypatch):
     web = Web(monkeypatch, {f"https://example.org/{number}": away for number in range(99)})
     path = parquet(tmp_path, id=[str(number) for number in range(99)], url=list(web.answers))
     with pytest.raises(SourceAway, match="None of the last 50 images could be fetched"):
-        run(path, tmp_path, fetch=True)
+        run(path, tmp_path, fetch=True, rate=1000)
 
 
 def test_an_original_is_fetched_when_needed_kept_and_told_when_away(tmp_path, monkeypatch):
     web = Web(monkeypatch, {"https://example.org/a": picture(1), "https://example.org/b": picture(2)})
     path = parquet(tmp_path, id=["a", "b"], url=list(web.answers))
-    _, gallery, _ = run(path, tmp_path, fetch=True)
+    _, gallery, _ = run(path, tmp_path, fetch=True, rate=1000)
     web.asked.clear()
     assert gallery.original_of("a") == gallery.original_of("a") == picture(1)
     assert web.asked == ["https://example.org/a"]
@@ -347,7 +348,7 @@ def test_an_original_is_fetched_when_needed_kept_and_told_when_away(tmp_path, mo
 def test_kept_originals_are_bounded(tmp_path, monkeypatch):
     web = Web(monkeypatch, {f"https://example.org/{number}": picture(number) for number in range(9)})
     path = parquet(tmp_path, id=[str(number) for number in range(9)], url=list(web.answers))
-    _, gallery, _ = run(path, tmp_path, fetch=True)
+    _, gallery, _ = run(path, tmp_path, fetch=True, rate=1000)
     few = originals.Originals(gallery.source, gallery.folder, 64, most_kept=3 * len(picture(1)) + 20)
     for row in range(9):
         few.get(gallery.entry(row), gallery.image(row).sha256)
@@ -357,7 +358,7 @@ def test_kept_originals_are_bounded(tmp_path, monkeypatch):
 def test_names_of_machines_here_are_not_fetched_from(tmp_path):
     path = parquet(tmp_path, id=["a"], url=["http://127.0.0.1:9/a.png"])
     with pytest.raises(GalleryError, match="no public address"):
-        run(path, tmp_path, fetch=True)
+        run(path, tmp_path, fetch=True, rate=1000)
 
 
 # --- stores ------------------------------------------------------------------------------------
