@@ -6,6 +6,7 @@
         features-<gen>.f32      [n, dim] float32, little endian, in the same order
         sums-<gen>.json         checksums of these three (see ``integrity.py``)
         thumbnails/ab/<sha>.webp
+        listings/<tag>.json     what archives in a store hold
         originals/<sha>         originals that came over a network and were shown lately (see ``originals.py``)
         work/                   an unfinished index run (see ``journal.py``)
         lock

@@ -72,7 +72,7 @@ def index(
     if encoder is None and not own:
         print_usual(spec)
     images = open_source(source, Asked(manifest, exclude or (), include or (), column, id_column, caption_column,
-                                       fetch, fetch_rate))
+                                       fetch, fetch_rate, gallery_folder(name, settings.home) / "listings"))
     model = named_encoder(spec, yes=yes)
     look = look_at(images, model, max_megapixels=settings.max_image_megapixels)
     other = photo_encoder_instead(look, source, name, manifest, yes=yes, ask=encoder is None and not own)

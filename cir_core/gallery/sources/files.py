@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
@@ -20,7 +21,8 @@ class FileState:
 
 
 class Files(Protocol):
-    """Errors are ``OSError``, or ``SourceAway`` where nothing of the location can be reached."""
+    """Errors are ``OSError``, or ``SourceAway`` where nothing of the location can be reached; of what :meth:`open`
+    gives, within :meth:`explained` alone."""
 
     @property
     def location(self) -> str: ...
@@ -31,6 +33,8 @@ class Files(Protocol):
 
     def open(self, path: str) -> BinaryIO:
         """For reading; it can be sought in."""
+
+    def explained(self) -> AbstractContextManager[None]: ...
 
     def read(self, path: str, start: int, length: int) -> bytes:
         """Fewer bytes where the file ends before."""
@@ -60,6 +64,9 @@ class LocalFiles:
 
     def open(self, path: str) -> BinaryIO:
         return self.local(path).open("rb")
+
+    def explained(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def read(self, path: str, start: int, length: int) -> bytes:
         with self.open(path) as file:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, BinaryIO, cast
 
-from cir_core.errors import GalleryError, ImageUnreadable
+from cir_core.errors import CirqueError, GalleryError, ImageUnreadable
 from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import Layout
 from cir_core.gallery.scan import Entry, Scan, spelled_id, unique_ids, without_ending
@@ -82,8 +82,11 @@ class ObjectFiles:
 
     @cached_property
     def _all(self) -> Sequence[FileState]:
-        with self._explained():
-            found = self._store.find(self._root, detail=True)
+        try:
+            with self.explained():
+                found = self._store.find(self._root, detail=True)
+        except FileNotFoundError:
+            raise GalleryError(f"There is nothing in {self.location}. Check the bucket and the prefix.") from None
         states = []
         for path, info in found.items():
             if info.get("type") == "file" and not path.endswith("/"):
@@ -96,28 +99,30 @@ class ObjectFiles:
     @cached_property
     def _is_one(self) -> bool:
         """Whether the location is one object."""
-        with self._explained():
+        with self.explained():
             return bool(self._store.isfile(self._root))
 
     def _whole(self, path: str) -> str:
         return self._root if self._is_one else f"{self._root}/{path}"
 
     def open(self, path: str) -> BinaryIO:
-        with self._explained():
+        with self.explained():
             return cast(BinaryIO, self._store.open(self._whole(path), "rb", block_size=_BLOCK))
 
     def read(self, path: str, start: int, length: int) -> bytes:
-        with self._explained():
+        with self.explained():
             return cast(bytes, self._store.cat_file(self._whole(path), start=start, end=start + length))
 
     @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
+    def explained(self) -> Iterator[None]:
         """What concerns all of the store becomes ``SourceAway``, without what the store says: it may repeat a key."""
         try:
             yield
-        except FileNotFoundError:
+        except (FileNotFoundError, CirqueError):
             raise
         except Exception as error:   # each store has its own
+            if _is_of_a_file(error):
+                raise
             name, named = type(error).__name__, _NAMED.get(self._protocol, "")
             if isinstance(error, PermissionError) or "Credential" in name or "Token" in name:
                 raise SourceAway(f"{self.location} cannot be read: the store does not know who asks, or does not allow "
@@ -158,6 +163,11 @@ class ObjectSource:
         if len(content) != entry.size:
             raise ImageUnreadable("changed since it was listed. Index again.")
         return Reading(content, entry.size, entry.tag)
+
+
+def _is_of_a_file(error: Exception) -> bool:
+    """Damage that a reader of tables found, which raises the plainest of errors, or one of its own."""
+    return (type(error) is OSError and error.errno is None) or type(error).__module__.startswith("pyarrow")
 
 
 def is_image(path: str) -> bool:

@@ -24,7 +24,8 @@ _ENDINGS = {"tar": (SUFFIX,), "parquet": (".parquet", ".pq"), "arrow": (".arrow"
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user says of a source. ``rate``: downloads a second."""
+    """What the user says of a source. ``rate``: downloads a second; ``kept``: a folder of the gallery for what reading
+    a store would take long to find again."""
 
     manifest: Path | None = None
     exclude: Sequence[str] = ()
@@ -34,6 +35,7 @@ class Asked:
     caption_column: str = ""
     fetch: bool = False
     rate: float = RATE
+    kept: Path | None = None
 
 
 def open_source(given: str, asked: Asked = Asked()) -> ImageSource:
@@ -90,12 +92,12 @@ def source_of(header: Header) -> ImageSource:
 
 def _of_files(kind: str, files: Files, asked: Asked) -> ImageSource:
     layout = Layout(kind, asked.column, asked.id_column, asked.caption_column, asked.fetch)
-    return _with_layout(files, layout, Addresses(asked.rate))
+    return _with_layout(files, layout, Addresses(asked.rate), asked.kept)
 
 
-def _with_layout(files: Files, layout: Layout, addresses: Addresses) -> ImageSource:
+def _with_layout(files: Files, layout: Layout, addresses: Addresses, kept: Path | None = None) -> ImageSource:
     if layout.kind == "tar":
-        return TarSource(files)
+        return TarSource(files, kept)
     # Here, as reading tables takes a while to load.
     from cir_core.gallery.sources.rows import ArrowRows, ParquetRows
     from cir_core.gallery.sources.table import TableSource

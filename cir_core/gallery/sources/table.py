@@ -54,15 +54,16 @@ class TableSource:
         chosen: Columns | None = None
         for state in self._files.listed():
             try:
-                rows = self._opened(state.path)
-                if chosen is None:
-                    chosen = self._chosen(rows.schema, state.path)
-                if rows.problem:
-                    skipped.append((state.path, rows.problem))
-                for entry, name in _entries(rows, state, chosen):
-                    entries.append(entry)
-                    names.append(name)
-                rows.close()
+                with self._files.explained():
+                    rows = self._opened(state.path)
+                    if chosen is None:
+                        chosen = self._chosen(rows.schema, state.path)
+                    if rows.problem:
+                        skipped.append((state.path, rows.problem))
+                    for entry, name in _entries(rows, state, chosen):
+                        entries.append(entry)
+                        names.append(name)
+                    rows.close()
             except (pa.ArrowException, OSError, KeyError) as error:
                 skipped.append((state.path, f"cannot be read from here on ({_first_line(error)})."))
         layout = self._asked if chosen is None else Layout(
@@ -88,7 +89,8 @@ class TableSource:
     def read(self, entry: Entry, most: int) -> Reading:
         path = entry.path.rpartition("#")[0]
         try:
-            value = self._rows(path).cell(self.layout.column, entry.at)
+            with self._files.explained():
+                value = self._rows(path).cell(self.layout.column, entry.at)
         except (pa.ArrowException, KeyError, IndexError, ValueError) as error:
             raise ImageUnreadable(f"cannot be read from its table ({_first_line(error)}).") from error
         content = self._content(value, most)

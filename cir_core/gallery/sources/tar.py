@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import json
 import tarfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import BinaryIO
 
 from cir_core.errors import ImageUnreadable
@@ -20,6 +22,7 @@ from cir_core.gallery.sources.files import Files, FileState
 from cir_core.gallery.sources.source import Reading, tag_of, too_large
 from cir_core.gallery.sources.texts import caption_of, repeated
 from cir_core.images.folders import IMAGE_SUFFIXES
+from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted
 
 SUFFIX = ".tar"
@@ -29,11 +32,22 @@ _MOST_TEXT = 2**16      # bytes of a file with a caption
 _SIDE_FILES = {"cls", "txt", "text", "caption", "json", "jsonl", "npy", "npz", "pth", "pyd", "ten", "id", "index"}
 
 
+@dataclass(frozen=True)
+class _Listing:
+    """Images by name; (path, reason); texts by key."""
+
+    images: list[Entry] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+    captions: dict[str, str] = field(default_factory=dict)
+
+
 class TarSource:
+    """``kept``: a folder for the listings of archives in a store."""
+
     layout = Layout("tar")
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    def __init__(self, files: Files, kept: Path | None = None) -> None:
+        self._files, self._kept = files, kept
         self.location, self.is_far = files.location, files.is_far
 
     def scan(self) -> Scan:
@@ -44,21 +58,33 @@ class TarSource:
         entries: list[Entry] = []
         names: list[str] = []
         skipped: list[tuple[str, str]] = []
-        for state in self._files.listed():
-            found, captions = list[tuple[str, Entry]](), dict[str, str]()
-            with self._files.open(state.path) as file:
-                for one in _members(file, state, captions):
-                    if isinstance(one, Entry):
-                        found.append((_key(one.image_id), one))
-                    else:
-                        skipped.append(one)
-            for key, entry in found:
+        archives = self._files.listed()
+        for state in archives:
+            listing = self._listing(state)
+            skipped += listing.skipped
+            for entry in listing.images:
+                key = _key(entry.image_id)
                 names.append(spelled_id(key))
-                entries.append(_with(entry, caption=captions.get(key)))
+                entries.append(_with(entry, caption=listing.captions.get(key)))
         ids = unique_ids(names, [spelled_id(entry.path) for entry in entries])
+        current = {_listing_name(state) for state in archives}
+        for old in self._kept.glob("*.json") if self._kept else ():
+            if old.name not in current:
+                old.unlink(missing_ok=True)
         notes = repeated(names, ids, "key", "its archive and name")
         return Scan(tuple(_with(entry, image_id=one) for entry, one in zip(entries, ids, strict=True)),
                     tuple(skipped), notes=notes)
+
+    def _listing(self, archive: FileState) -> _Listing:
+        """Of an archive in a store that did not change, as it was listed before: to list it reads all of it."""
+        kept = self._kept / _listing_name(archive) if self._kept and self.is_far else None
+        if kept and (known := _read_listing(kept)):
+            return known
+        with self._files.explained(), self._files.open(archive.path) as file:
+            listing = _list(file, archive)
+        if kept:
+            write_atomically(kept, json.dumps(asdict(listing)).encode())
+        return listing
 
     def is_same(self, entry: Entry, record: Record) -> bool:
         return (record.mtime_ns, record.size) == (entry.tag, entry.size)
@@ -73,9 +99,8 @@ class TarSource:
         return Reading(content, entry.size, entry.tag)
 
 
-def _members(file: BinaryIO, archive: FileState, captions: dict[str, str]) -> Iterator[Entry | tuple[str, str]]:
-    """Images by name, and what is skipped, of one archive; texts go to ``captions``, by key."""
-    count, repeats = 0, dict[str, int]()
+def _list(file: BinaryIO, archive: FileState) -> _Listing:
+    found, count, repeats = _Listing(), 0, dict[str, int]()
     try:
         with tarfile.open(fileobj=file, mode="r:", errorlevel=1) as tar:
             while (member := tar.next()) is not None:
@@ -86,25 +111,39 @@ def _members(file: BinaryIO, archive: FileState, captions: dict[str, str]) -> It
                 if member.isdir():
                     continue
                 if why := _unusable(member, name):
-                    yield path, why
+                    found.skipped.append((path, why))
                     continue
                 ending = name.rpartition(".")[2].lower()
                 if f".{ending}" in IMAGE_SUFFIXES:
                     repeats[path] = repeats.get(path, 0) + 1
                     if repeats[path] > 1:
                         path = f"{path}~{repeats[path]}"
-                    yield Entry(name, path, None, member.offset_data, member.size,
-                                tag_of(archive.tag, member.offset_data, member.size))
+                    found.images.append(Entry(name, path, None, member.offset_data, member.size,
+                                              tag_of(archive.tag, member.offset_data, member.size)))
                 elif ending in _TEXTS and member.size <= _MOST_TEXT:
                     file.seek(member.offset_data)
                     if (text := _caption(file.read(member.size), ending)) and (
-                            ending != "json" or _key(name) not in captions):
-                        captions[_key(name)] = text
+                            ending != "json" or _key(name) not in found.captions):
+                        found.captions[_key(name)] = text
                 elif ending not in _SIDE_FILES and not name.rpartition("/")[2].startswith("."):
-                    yield path, "is no image by its name."
+                    found.skipped.append((path, "is no image by its name."))
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         whole = f"after {counted(count, 'entry', 'entries')}" if count else "at its beginning"
-        yield archive.path, f"is damaged or cut off {whole} ({error}); what comes before is used."
+        found.skipped.append((archive.path, f"is damaged or cut off {whole} ({error}); what comes before is used."))
+    return found
+
+
+def _listing_name(archive: FileState) -> str:
+    return f"{archive.tag:016x}.json"
+
+
+def _read_listing(path: Path) -> _Listing | None:
+    try:
+        content = json.loads(path.read_bytes())
+        return _Listing([Entry(**one) for one in content["images"]], [(at, why) for at, why in content["skipped"]],
+                        content["captions"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _unusable(member: tarfile.TarInfo, name: str) -> str:

@@ -395,6 +395,28 @@ def test_a_store_of_images_and_one_of_archives(tmp_path):
         store.rm("/bucket", recursive=True)
 
 
+def test_an_archive_of_a_store_is_listed_once(tmp_path, monkeypatch):
+    import fsspec
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    store = fsspec.filesystem("memory")
+    for path in shards(tmp_path).rglob("*.tar"):
+        store.pipe(f"/bucket/listed/{path.name}", path.read_bytes())
+
+    def away(*args, **options):
+        raise ConnectionError("key AKIA")
+
+    try:
+        _, gallery, _ = run("memory://bucket/listed", tmp_path, kept=tmp_path / "listings")
+        monkeypatch.setattr(MemoryFileSystem, "open", away)
+        report, again, _ = run("memory://bucket/listed", tmp_path, kept=tmp_path / "listings")
+        assert report.unchanged == COUNT and again.generation == gallery.generation
+        with pytest.raises(SourceAway, match="cannot be reached at the moment"):
+            run("memory://bucket/listed", tmp_path)
+    finally:
+        store.rm("/bucket", recursive=True)
+
+
 def test_a_store_that_goes_away_stops_the_run_and_loses_nothing(tmp_path, monkeypatch):
     import fsspec
     from fsspec.implementations.memory import MemoryFileSystem
