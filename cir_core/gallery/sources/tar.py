@@ -7,6 +7,7 @@ key, the name up to its first dot: ``0001.jpg`` with ``0001.txt`` or ``0001.json
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -26,6 +27,7 @@ from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted
 
 SUFFIX = ".tar"
+_ARCHIVE = re.compile(rf"(.*?{re.escape(SUFFIX)})/", re.IGNORECASE | re.DOTALL)
 _TEXTS = ("txt", "caption", "json")
 _CAPTIONS = ("caption", "text", "label", "class")     # keys of a JSON file, in this order
 _MOST_TEXT = 2**16      # bytes of a file with a caption
@@ -92,10 +94,12 @@ class TarSource:
     def read(self, entry: Entry, most: int) -> Reading:
         if entry.size > most:
             raise ImageUnreadable(too_large(entry.size))
-        archive = entry.path.partition(f"{SUFFIX}/")[0] + SUFFIX
-        content = self._files.read(archive, entry.at, entry.size)
+        archive = _ARCHIVE.match(entry.path)
+        if archive is None:
+            raise ImageUnreadable("is in no archive.")
+        content = self._files.read(archive[1], entry.at, entry.size)
         if len(content) != entry.size:
-            raise ImageUnreadable(f"is cut off: {archive} ends before it.")
+            raise ImageUnreadable(f"is cut off: {archive[1]} ends before it.")
         return Reading(content, entry.size, entry.tag)
 
 

@@ -170,11 +170,11 @@ def test_a_damaged_vector_is_made_again_from_its_archive(tmp_path):
 
 
 def test_captions_beside_the_images_of_an_archive(tmp_path):
-    write_tar(tmp_path / "some.tar", [
+    write_tar(tmp_path / "some.TAR", [
         ("a.json", b'{"caption": "of the file", "width": 3}'), ("./a.png", picture(1)), ("a.txt", b" a  red\ncar "),
         ("b.jpg", picture(2)), ("b.json", b'{"text": "from json"}'), ("b.cls", b"7"),
         ("c.png", picture(3)), ("c.json", b"[[")])
-    report, gallery, _ = run(tmp_path / "some.tar", tmp_path)
+    report, gallery, _ = run(tmp_path / "some.TAR", tmp_path)
     assert [gallery.caption_of(one) for one in gallery.ids] == ["a red car", "from json", None]
     assert gallery.ids == ("a", "b", "c") and not report.skipped
 
