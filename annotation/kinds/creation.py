@@ -11,7 +11,7 @@ from annotation.records import Item, PlannedAssignment, Study, StudyImage
 from annotation.sources.queries import LISTED, spread
 from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, cleared
-from annotation.studies.image_snapshots import freezing
+from annotation.studies.image_snapshots import Picture, freezing
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.gallery.gallery import Gallery
@@ -69,10 +69,9 @@ def create_of_subjects(
     wanted = {name: picture for subject in subjects for name, picture in subject.pictures.items()}
     images: list[StudyImage] = []
 
-    def find(name: str) -> Path | None:
+    def find(name: str) -> Picture | None:
         gallery, image_id = wanted[name]
-        path = gallery.path_of(image_id) if image_id in gallery else None
-        return path if path and path.is_file() else None
+        return gallery.to_read(image_id) if image_id in gallery else None
 
     with cleared(store, home), freezing(home, study.study_id) as freezer:
         def named(name: str, place: str) -> str:

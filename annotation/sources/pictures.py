@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from annotation.sources.queries import StudyQuery
+from annotation.sources.queries import Picture, StudyQuery
 from cir_core.datasets.files.image_files import ImageFolder
 from cir_core.datasets.records import ImagePaths
 from cir_core.gallery.gallery import Gallery
@@ -32,14 +32,13 @@ class Pictures:
         self._folder = ImageFolder(folder, paths) if folder else None
         self._paths, self._gallery = paths, gallery
 
-    def __call__(self, image_id: str) -> Path | None:
+    def __call__(self, image_id: str) -> Picture | None:
         if self._folder and (found := self._folder.find(image_id)):
             return self._folder.root / found
         if self._gallery is None:
             return None
         there = image_id if image_id in self._gallery else self._by_path(image_id)
-        path = self._gallery.path_of(there) if there else None
-        return path if path and path.is_file() else None
+        return self._gallery.to_read(there) if there else None
 
     def _by_path(self, image_id: str) -> str | None:
         """Match by the end of the path, for sources that name images by path (CIRCUS)."""

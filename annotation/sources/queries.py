@@ -14,7 +14,8 @@ from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted
 
-FindPicture = Callable[[str], Path | None]
+Picture = Path | Callable[[], Path | bytes]
+FindPicture = Callable[[str], Picture | None]
 """Image id to its file, or None if missing."""
 
 SHORTCUT = "shortcut_solvable"

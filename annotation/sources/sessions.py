@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Literal
 
 from annotation.sources.pictures import Pictures
-from annotation.sources.queries import UNKNOWN, FindPicture, QuerySource, StudyQuery
+from annotation.sources.queries import UNKNOWN, FindPicture, Picture, QuerySource, StudyQuery
 from cir_core.audit.panel import DEPTH
 from cir_core.errors import StudyError, UnknownImage
 from cir_core.gallery.gallery import Gallery
@@ -94,7 +93,7 @@ def _query(session: SearchSession, turn: Turn, number: int, wanted: tuple[str, .
         "single", tuple(hit.image_id for hit in turn.hits))
 
 
-def _find(uploads: UploadFolder, pictures: FindPicture, image_id: str) -> Path | None:
+def _find(uploads: UploadFolder, pictures: FindPicture, image_id: str) -> Picture | None:
     if not is_upload(image_id):
         return pictures(image_id)
     try:

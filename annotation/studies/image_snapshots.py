@@ -30,7 +30,9 @@ _TOKEN = 24       # hex digits
 _TRIES = 10
 _QUALITY = 85     # annotators look closely; files are a fifth larger than at 80, as for thumbnails
 Progress = Callable[[int, int], None]
-FindPicture = Callable[[str], Path | None]
+Picture = Path | Callable[[], Path | bytes]
+"""An image file, or what reads an image when it is its turn."""
+FindPicture = Callable[[str], Picture | None]
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,11 @@ class Freezer:
         waiting: dict[Future[StudyImage], str] = {}
         try:
             for number, image_id in enumerate(wanted, 1):
-                path = find(image_id)   # in one thread: folders are listed lazily
-                if path is None:
+                picture = find(image_id)   # in one thread: folders are listed lazily
+                if picture is None:
                     refused[image_id] = NOT_FOUND
                 else:
-                    waiting[pool.submit(self._one, image_id, path, max_megapixels)] = image_id
+                    waiting[pool.submit(self._one, image_id, picture, max_megapixels)] = image_id
                 # Few jobs are queued at a time: Ctrl-C must not wait for thousands.
                 while len(waiting) >= 2 * THREADS or (waiting and number == len(wanted)):
                     self._collect(waiting, refused)
@@ -183,9 +185,10 @@ class Freezer:
             except ImageUnreadable as error:
                 refused[image_id] = reason_of(error, image_id).rstrip(".")
 
-    def _one(self, image_id: str, path: Path, max_megapixels: float) -> StudyImage:
+    def _one(self, image_id: str, picture: Picture, max_megapixels: float) -> StudyImage:
         image = process_image(
-            path, lambda image: within(image, LARGE_EDGE, gap=2.0), name=image_id, max_megapixels=max_megapixels,
+            picture() if callable(picture) else picture,
+            lambda image: within(image, LARGE_EDGE, gap=2.0), name=image_id, max_megapixels=max_megapixels,
             draft_edge=2 * LARGE_EDGE, patience=None)
         token = self.token(image_id)
         small, large = _paths(self.folder, token)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
 from PIL import Image
@@ -15,6 +15,8 @@ from PIL import Image
 from cir_core.errors import ImageUnreadable
 from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import thumbnail_path
+from cir_core.gallery.scan import Entry
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, process_image, reason_of, thumbnail
 from cir_core.support.process import cores
 
@@ -49,34 +51,36 @@ class Skipped:
     reason: str
 
 
+def most_bytes(max_megapixels: float) -> int:
+    """Of a file of one image."""
+    return int(max_megapixels * 1e6 * _BYTES_PER_PIXEL) + _SPARE_BYTES
+
+
 def read_file(
-    root: Path, path: str, *, folder: Path, max_megapixels: float, known: Callable[[str], bool]
+    source: ImageSource, entry: Entry, *, folder: Path, max_megapixels: float, known: Callable[[str], bool],
 ) -> Decoded | Reusable | Skipped:
-    """Read, hash and decode one file; of a large one, also make the thumbnail unless the gallery's ``folder`` has it.
+    """Read, hash and decode one image; of a large one, also make the thumbnail unless the gallery's ``folder`` has it.
     ``known(sha256)`` says whether these bytes were encoded before; then nothing is decoded."""
-    file = root / path
+    path, name = entry.path, PurePosixPath(entry.path).name
     try:
-        state = file.stat()
-        if state.st_size > max_megapixels * 1e6 * _BYTES_PER_PIXEL + _SPARE_BYTES:
-            return Skipped(path, f"is {state.st_size / 1e6:.0f} MB, too large for one image.")
-        content = file.read_bytes()
-        if len(content) != state.st_size:
-            return Skipped(path, "changed while it was read. Index again when it is complete.")
-        record = Record(path, state.st_size, state.st_mtime_ns, hashlib.sha256(content).hexdigest(), 0, 0)
+        found = source.read(entry, most_bytes(max_megapixels))
+        record = Record(path, found.size, found.tag, hashlib.sha256(found.content).hexdigest(), 0, 0)
         if known(record.sha256):
             return Reusable(record)
         # In the background: yields to requests that somebody is waiting for, however long.
-        small, size = process_image(content, lambda image: (for_encoder(image), image.size),
-                                    max_megapixels=max_megapixels, name=file.name, patience=None)
+        small, size = process_image(found.content, lambda image: (for_encoder(image), image.size),
+                                    max_megapixels=max_megapixels, name=name, patience=None)
     except ImageUnreadable as error:
-        return Skipped(path, reason_of(error, file.name))
+        return Skipped(path, reason_of(error, name))
     except FileNotFoundError:
         return Skipped(path, "is missing.")
     except OSError as error:
         return Skipped(path, f"cannot be read: {error.strerror or error}.")
     # A small image's thumbnail costs several times its decoding here and two milliseconds
-    # when it is first shown, so it is created then (``Gallery.thumbnail_of``).
-    is_wanted = max(size) > THUMBNAIL_EDGE and not thumbnail_path(folder, record.sha256).exists()
+    # when it is first shown, so it is created then (``Gallery.thumbnail_of``). Of other sources
+    # than folders all are kept: the original may be away.
+    is_wanted = (max(size) > THUMBNAIL_EDGE or source.layout is not None) and not thumbnail_path(
+        folder, record.sha256).exists()
     return Decoded(replace(record, width=size[0], height=size[1]), small, thumbnail(small) if is_wanted else b"")
 
 

@@ -22,6 +22,9 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderMismatch, EncoderUnavailable, GalleryError
 from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, read_file
 from cir_core.gallery.journal import Record
+from cir_core.gallery.scan import Entry
+from cir_core.gallery.sources.objects import is_store
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.types.records import EncoderIdentity, Matrix
 
 BATCHES = 8     # of a part; its last one is smaller if files of it cannot be read
@@ -38,9 +41,9 @@ class Encoded:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """``sha256``: of the bytes that an interrupted run found under this path; else empty."""
+    """``sha256``: of the bytes that an interrupted run found in this place; else empty."""
 
-    path: str
+    entry: Entry
     sha256: str = ""
 
 
@@ -51,7 +54,7 @@ class FilesOfRun:
     files: tuple[File, ...]
 
     def __str__(self) -> str:
-        return f"{len(self.files)} files from {self.files[0].path} to {self.files[-1].path}"
+        return f"{len(self.files)} files from {self.files[0].entry.path} to {self.files[-1].entry.path}"
 
 
 class KnownHashes:
@@ -71,12 +74,12 @@ Outcome = Encoded | Reusable | Skipped
 
 @dataclass(frozen=True)
 class EncodeFiles:
-    """Implements :class:`~cir_core.bulk.places.Work`. ``load`` gives the encoder of ``identity``; ``known`` are the
-    bytes whose vectors are reused; ``folder`` is the gallery's."""
+    """Implements :class:`~cir_core.bulk.places.Work`. ``load`` gives the encoder of ``identity``, ``source`` the
+    images; ``known`` are the bytes whose vectors are reused; ``folder`` is the gallery's."""
 
     load: Callable[[], Encoder]
     identity: EncoderIdentity
-    base: Path
+    source: Callable[[], ImageSource]
     folder: Path
     max_megapixels: float
     batch_size: int
@@ -85,9 +88,10 @@ class EncodeFiles:
 
     def prepare(self) -> None:
         where = socket.gethostname()
-        if not self.base.is_dir():
-            raise GalleryError(f"There is no folder {self.base} on {where}. All machines of the cluster must see the "
-                               "images under the same path: mount the folder there.")
+        location = self.source().location
+        if not is_store(location) and not Path(location).exists():
+            raise GalleryError(f"There is no {location} on {where}. All machines of the cluster must see the images "
+                               "under the same path: mount the folder there.")
         found = self.load().identity
         if (found.revision, found.dim) != (self.identity.revision, self.identity.dim):
             raise EncoderMismatch(f"Encoder {self.identity.spec} has revision {found.revision} on {where} and "
@@ -143,7 +147,7 @@ class EncodeFiles:
     def _read(self, item: tuple[File, bool]) -> tuple[Decoded | Reusable | Skipped, bool]:
         file, is_last = item
         return read_file(
-            self.base, file.path, folder=self.folder, max_megapixels=self.max_megapixels,
+            self.source(), file.entry, folder=self.folder, max_megapixels=self.max_megapixels,
             known=lambda sha256: sha256 == file.sha256 or sha256 in self.known), is_last
 
     def _encode(self, batch: Sequence[Decoded]) -> Iterator[Outcome]:

@@ -7,11 +7,11 @@ import logging
 import shutil
 import threading
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
-from pathlib import Path
+from functools import cached_property, partial
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -31,6 +31,7 @@ from cir_core.gallery.integrity import (
     unreadable,
     without,
 )
+from cir_core.gallery.originals import Originals
 from cir_core.gallery.paths import (
     HEADER,
     Header,
@@ -42,6 +43,9 @@ from cir_core.gallery.paths import (
     sums_path,
     thumbnail_path,
 )
+from cir_core.gallery.scan import Entry
+from cir_core.gallery.sources.opening import source_of
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, open_image, process_image, save_thumbnail
 from cir_core.support.checksums import NO_ROWS, Rows
 from cir_core.support.texts import quoted
@@ -89,7 +93,8 @@ class Gallery:
             header = replace(header, size=len(features), digest=digest, generation=f"{header.generation}-{digest}")
             columns = without(columns, damaged)
         self.name = name
-        self.root = Path(header.source)
+        self.root = Path(header.source)     # of a folder; ``source`` is right for all
+        self._header = header
         self.encoder = header.encoder
         self.split = header.split
         self.digest = header.digest         # 16 hex of ids, file hashes and captions, in order
@@ -101,6 +106,9 @@ class Gallery:
         self._captions: list[str | None] | None = columns["caption"]
         self._hashes: str = columns["sha256"]  # 64 characters for each image
         self._sizes = np.array([columns["width"], columns["height"]], dtype=np.int32).T
+        # Of other sources than a folder: where images lie in their files, bytes, tags.
+        self._places = None if header.layout is None else np.array(
+            [columns.get("at") or [0] * len(self.ids), columns["size"], columns["mtime_ns"]], dtype=np.int64)
         self.features: Matrix = features    # [n, dim], mapped from the file
 
     def __len__(self) -> int:
@@ -128,34 +136,64 @@ class Gallery:
             raise UnknownImage(f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). "
                                "Check the id; if its file is new, index the gallery again.") from None
 
+    @cached_property
+    def source(self) -> ImageSource:
+        """Where the originals are."""
+        return source_of(self._header)
+
     def path_of(self, image_id: str) -> Path:
-        """The original file, which may have been moved since. Raises ``UnknownImage``."""
+        """The original file in a folder, which may have been moved since. Raises ``UnknownImage``."""
         return self.root / self._paths[self.row_of(image_id)]
+
+    def original_of(self, image_id: str) -> Path | bytes:
+        """The original: its file if the images are files of a folder, which may have been moved since, else its bytes.
+
+        Raises ``UnknownImage``; where they are not files of a folder, ``ImageUnreadable`` if the original is gone, out
+        of reach or another one than was indexed, ``GalleryError`` if the source is out of reach, ``TryLater``."""
+        row = self.row_of(image_id)
+        if self._places is None:
+            return self.root / self._paths[row]
+        return self._originals.get(self.entry(row), self.image(row).sha256)
+
+    def to_read(self, image_id: str) -> Path | Callable[[], Path | bytes] | None:
+        """The original's file, None if it is gone; where images are no files of a folder, what reads the original when
+        it is called. Raises ``UnknownImage``."""
+        if self._places is not None:
+            return partial(self.original_of, image_id)
+        path = self.path_of(image_id)
+        return path if path.is_file() else None
+
+    def entry(self, row: int) -> Entry:
+        """The image as a scan of the source has it."""
+        at, size, tag = (0, 0, 0) if self._places is None else map(int, self._places[:, row])
+        caption = self._captions[row] if self._captions else None
+        return Entry(self.ids[row], self._paths[row], caption, at, size, tag)
 
     def caption_of(self, image_id: str) -> str | None:
         return self.image(self.row_of(image_id)).caption
 
     def load_image(self, image_id: str) -> Image.Image:
-        """The original, decoded (see :mod:`cir_core.images.load`). Raises ``ImageUnreadable``."""
-        return open_image(self.path_of(image_id), max_megapixels=self.max_megapixels)
+        """The original, decoded (see :mod:`cir_core.images.load`). Raises as :meth:`original_of`."""
+        return open_image(self.original_of(image_id), max_megapixels=self.max_megapixels, name=self._name(image_id))
 
     def load_for_encoder(self, image_id: str) -> Image.Image:
-        """:meth:`load_image`, 1024 pixels at most. Raises ``ImageUnreadable``, ``DecodingBusy``."""
-        return process_image(self.path_of(image_id), for_encoder, max_megapixels=self.max_megapixels)
+        """:meth:`load_image`, 1024 pixels at most. Raises as it does, and ``DecodingBusy``."""
+        return process_image(self.original_of(image_id), for_encoder, max_megapixels=self.max_megapixels,
+                             name=self._name(image_id))
 
     def thumbnail_of(self, image_id: str) -> Path:
-        """A WebP of at most 320 pixels, with an opaque name. Large images got theirs when
-        they were indexed; missing ones are created now, from the original.
+        """A WebP of at most 320 pixels, with an opaque name. Large images, and all that are no files of a folder, got
+        theirs when they were indexed; missing ones are created now, from the original.
 
         Raises ``UnknownImage``; ``ImageUnreadable`` if both it and the original are missing;
         ``GalleryError`` if it cannot be written.
         """
         path = thumbnail_path(self.folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
-            original = self.path_of(image_id)
+            original = self.original_of(image_id)
             try:
                 process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
-                              max_megapixels=self.max_megapixels)
+                              max_megapixels=self.max_megapixels, name=self._name(image_id))
             except OSError as error:
                 raise GalleryError(f"A thumbnail cannot be written to {self.folder}: {error.strerror or error}. Free "
                                    "some space or make the folder writable.") from error
@@ -167,7 +205,14 @@ class Gallery:
         if (ours.revision, ours.dim) != (theirs.revision, theirs.dim):
             raise EncoderMismatch(f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder "
                                   f"is {_described(theirs)}. Search with the first, or index again: cirque index "
-                                  f"{self.root} --name {self.name} --encoder {theirs.spec}")
+                                  f"{self.source.location} --name {self.name} --encoder {theirs.spec}")
+
+    def _name(self, image_id: str) -> str:
+        return PurePosixPath(self._paths[self.row_of(image_id)]).name
+
+    @cached_property
+    def _originals(self) -> Originals:
+        return Originals(self.source, self.folder, self.max_megapixels)
 
     @cached_property
     def _rows(self) -> dict[str, int]:

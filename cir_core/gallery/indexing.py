@@ -1,4 +1,4 @@
-"""Index a folder of images, or a manifest, as a gallery. Safe to kill, quick to repeat."""
+"""Index the images of a source as a gallery. Safe to kill, quick to repeat."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -20,11 +21,14 @@ from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.paths import disk_errors_explained, gallery_folder, locked, thumbnail_path
 from cir_core.gallery.progress import IndexMeter, IndexProgress
 from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish, published_entries
-from cir_core.gallery.scan import Entry, Scan, read_manifest, scan_folder
+from cir_core.gallery.scan import Entry, Scan
+from cir_core.gallery.sources.folder import FolderSource
+from cir_core.gallery.sources.opening import source_at, source_of
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted, quoted
 
-__all__ = ["IndexProgress", "IndexReport", "index_folder", "repair_gallery"]
+__all__ = ["IndexProgress", "IndexReport", "index_folder", "index_source", "repair_gallery"]
 
 
 @dataclass(frozen=True)
@@ -64,14 +68,27 @@ def index_folder(
     Raises ``GalleryError`` (name, folder, manifest, pattern, another active run, no image at all,
     disk full); errors of the encoder and of ``place`` are passed on.
     """
-    if place is not None and not place.is_here and load is None:
-        raise ValueError("how is the encoder loaded elsewhere?")
-    base = Path(root or source).absolute()
-    if manifest and (exclude or include):
-        raise GalleryError("Patterns are for folders: a manifest names its images. Leave out --manifest, or --exclude "
-                           "and --include.")
-    scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
-    return _index(name, home, encoder, lambda published: _Wanted(scan, base, split, max_megapixels), batch_size,
+    return index_source(
+        FolderSource(root or source, manifest=manifest, exclude=exclude, include=include), name=name, encoder=encoder,
+        home=home, max_megapixels=max_megapixels, batch_size=batch_size, decode_threads=decode_threads,
+        progress=progress, split=split, place=place, load=load)
+
+
+def index_source(
+    source: ImageSource, *, name: str, encoder: Encoder, home: Path, max_megapixels: float = 64.0,
+    batch_size: int = 32, decode_threads: int | None = None,
+    progress: Callable[[IndexProgress], None] | None = None, split: str = "all", entries: Sequence[Entry] | None = None,
+    place: Place | None = None, load: Callable[[], Encoder] | None = None,
+) -> IndexReport:
+    """:func:`index_folder` for the images of any source, or for those of its ``entries`` alone."""
+    if place is not None and not place.is_here:
+        if load is None:
+            raise ValueError("how is the encoder loaded elsewhere?")
+        if source.layout is not None and source.layout.fetch:
+            raise GalleryError("One machine fetches images from addresses, so that it can keep to a rate. Leave out "
+                               "--ray, or --fetch.")
+    scan = source.scan() if entries is None else Scan(tuple(entries))
+    return _index(name, home, encoder, lambda published: _Wanted(scan, source, split, max_megapixels), batch_size,
                   decode_threads, progress, place or Here(), load)
 
 
@@ -94,7 +111,7 @@ def repair_gallery(
             raise EncoderMismatch(f"Gallery {quoted(name)} was indexed with {header.encoder.spec} (revision "
                                   f"{header.encoder.revision}), and is repaired with nothing else.")
         scan = Scan(published_entries(published))
-        return _Wanted(scan, Path(header.source), header.split, header.max_megapixels, is_repair=True)
+        return _Wanted(scan, source_of(header), header.split, header.max_megapixels, is_repair=True)
 
     return _index(name, home, encoder, wanted, batch_size, None, progress, Here(), None)
 
@@ -104,7 +121,7 @@ class _Wanted:
     """``is_repair``: vectors that are not damaged are kept, whatever has become of their files."""
 
     scan: Scan
-    base: Path
+    source: ImageSource
     split: str
     max_megapixels: float
     is_repair: bool = False
@@ -122,8 +139,8 @@ def _index(
         with locked(folder):
             published = load_published(folder)
             this = wanted(published)
-            scan, base = this.scan, this.base
-            with closing(Journal(folder, IndexRun(encoder.identity, str(base)))) as journal:
+            scan, location = this.scan, this.source.location
+            with closing(Journal(folder, IndexRun(encoder.identity, location))) as journal:
                 run = _Run(this, folder, encoder, journal, published)
                 run.work(place, load, batch_size, decode_threads or default_threads(), progress)
                 if this.is_repair and run.skipped:
@@ -131,15 +148,16 @@ def _index(
                 chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
                 if not chosen:
                     journal.discard()
-                    raise GalleryError(_nothing(base, run.skipped, scan.left_out))
+                    raise GalleryError(_nothing(location, run.skipped, scan.left_out))
                 publish(
                     folder, chosen, journal.vectors(), published, encoder=encoder.identity,
-                    source=str(base), split=this.split, max_megapixels=this.max_megapixels,
+                    source=this.source, split=this.split, max_megapixels=this.max_megapixels,
                 )
                 journal.discard()
     return IndexReport(
         name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
-        (*_notes(journal, published, encoder), *_now_left_out(scan, published, base)), time.perf_counter() - started,
+        (*scan.notes, *_notes(journal, published, encoder), *_now_left_out(scan, published, location)),
+        time.perf_counter() - started,
         scan.left_out,
     )
 
@@ -150,7 +168,7 @@ class _Run:
     def __init__(
         self, wanted: _Wanted, folder: Path, encoder: Encoder, journal: Journal, published: Published | None,
     ) -> None:
-        self.scan, self.base, self.folder = wanted.scan, wanted.base, folder
+        self.scan, self.source, self.folder = wanted.scan, wanted.source, folder
         self.encoder, self.journal = encoder, journal
         self.max_megapixels, self.is_repair = wanted.max_megapixels, wanted.is_repair
         self.done: dict[str, IndexedFile] = {}
@@ -163,7 +181,7 @@ class _Run:
             kept = [IndexedFile(record, row, fresh=False) for row, record in enumerate(published.records)
                     if row not in published.damaged]
             self._by_hash = {one.record.sha256: one for one in kept}
-            if published.header.source == str(wanted.base):
+            if published.header.source == wanted.source.location:
                 self._by_path = {one.record.path: one for one in kept}
         for row, record in enumerate(journal.records):
             if row not in journal.damaged:
@@ -173,7 +191,9 @@ class _Run:
         self, place: Place, load: Callable[[], Encoder] | None, batch_size: int, threads: int,
         progress: Callable[[IndexProgress], None] | None,
     ) -> None:
-        work = EncodeFiles(load or (lambda: self.encoder), self.encoder.identity, self.base, self.folder,
+        source = self.source
+        opened = (lambda: source) if place.is_here else partial(source_at, source.location, source.layout)
+        work = EncodeFiles(load or (lambda: self.encoder), self.encoder.identity, opened, self.folder,
                            self.max_megapixels, batch_size, threads, KnownHashes(self._by_hash))
         job = self._job(batch_size)
         with closing(place.found(work, job)) as left:
@@ -204,7 +224,8 @@ class _Run:
     def _job(self, batch_size: int) -> Job:
         """With all that vectors and thumbnails depend on besides the files."""
         identity = self.encoder.identity
-        depends = (identity.revision, identity.dim, str(self.base), batch_size, self.max_megapixels)
+        depends = (identity.revision, identity.dim, self.source.location, self.source.layout, batch_size,
+                   self.max_megapixels)
         digest = sha256(repr(depends).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         return Job(f"index-{self.folder.name}-{digest}", self.folder / "work" / "shards")
 
@@ -215,13 +236,13 @@ class _Run:
         count = 0
         for entry in self.scan.entries:
             known = self._by_path.get(entry.path)
-            if known is not None and (self.is_repair or known.record.looks_like(self.base)):
+            if known is not None and (self.is_repair or self.source.is_same(entry, known.record)):
                 self.done[entry.path] = known
                 meter.reused(entry.path)
                 if not known.fresh:
                     continue
             else:
-                files.append(File(entry.path, known.record.sha256 if known is not None else ""))
+                files.append(File(entry, known.record.sha256 if known is not None else ""))
             count += 1
             if count == size:
                 if files:
@@ -277,8 +298,8 @@ def _notes(journal: Journal, published: Published | None, encoder: Encoder) -> l
     return notes
 
 
-def _now_left_out(scan: Scan, published: Published | None, base: Path) -> list[str]:
-    if not scan.left_out or published is None or published.header.source != str(base):
+def _now_left_out(scan: Scan, published: Published | None, location: str) -> list[str]:
+    if not scan.left_out or published is None or published.header.source != location:
         return []
     left_out = {path for path, _ in scan.left_out}
     count = sum(any(f"{part}/" in left_out for part in _around(record.path)) or record.path in left_out
@@ -299,7 +320,7 @@ def _not_repaired(name: str, skipped: Sequence[tuple[str, str]]) -> str:
             "repair it again, or leave them out of it with the 'cirque index' command that made it.")
 
 
-def _nothing(base: Path, skipped: Sequence[tuple[str, str]], left_out: Sequence[tuple[str, str]]) -> str:
+def _nothing(base: str, skipped: Sequence[tuple[str, str]], left_out: Sequence[tuple[str, str]]) -> str:
     if not skipped and left_out:
         reasons = Counter(reason for _, reason in left_out).most_common(3)
         return (f"There are no images in {base} but what is left out: "

@@ -6,6 +6,8 @@
         features-<gen>.f32      [n, dim] float32, little endian, in the same order
         sums-<gen>.json         checksums of these three (see ``integrity.py``)
         thumbnails/ab/<sha>.webp
+        listings/<tag>.json     what archives in a store hold
+        originals/<sha>         originals that came over a network and were shown lately (see ``originals.py``)
         work/                   an unfinished index run (see ``journal.py``)
         index.json, index-<id>/ its approximate index, if it has one (see ``cir_core.index.stored``)
         index-work/             one that is being built
@@ -35,17 +37,33 @@ _NAME = re.compile(r"[a-z0-9_][a-z0-9._-]{0,63}\Z")
 
 
 @dataclass(frozen=True)
+class Layout:
+    """How images lie in a source that is no folder of image files.
+
+    ``kind``: "objects" of a store, each an image; "tar" (WebDataset), "parquet", "arrow" (Hugging Face). ``column``,
+    ``id_column`` and ``caption_column`` are those of a table, "" where there is none; ``fetch``: the column holds
+    addresses, and pictures are fetched from them."""
+
+    kind: str
+    column: str = ""
+    id_column: str = ""
+    caption_column: str = ""
+    fetch: bool = False
+
+
+@dataclass(frozen=True)
 class Header:
     """Content of gallery.json."""
 
     generation: str
     size: int
     encoder: EncoderIdentity
-    source: str             # absolute folder the paths of images are relative to
+    source: str             # what the paths of images are relative to: an absolute path, or an address such as s3://…
     split: str
     digest: str
     max_megapixels: float
     updated_at: str         # ISO 8601, UTC
+    layout: Layout | None = None    # None: a folder of image files
 
 
 def gallery_folder(name: str, home: Path) -> Path:
@@ -79,6 +97,8 @@ def read_header(folder: Path) -> Header | None:
         if content.pop("format") != FORMAT:
             raise GalleryError(f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it "
                                "again.")
+        if content.get("layout") is not None:
+            content["layout"] = Layout(**content["layout"])
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -89,7 +109,10 @@ def read_header(folder: Path) -> Header | None:
 
 def header_bytes(header: Header) -> bytes:
     """The content of gallery.json."""
-    return json.dumps({"format": FORMAT, **asdict(header)}, indent=1).encode()
+    fields = asdict(header)
+    if header.layout is None:   # as earlier versions write it, and read it
+        del fields["layout"]
+    return json.dumps({"format": FORMAT, **fields}, indent=1).encode()
 
 
 def write_header(folder: Path, header: Header) -> None:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from cir_core.gallery.paths import (
     write_header,
 )
 from cir_core.gallery.scan import Entry
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.support.checksums import RowSums, SumsOfRows, means_damage
 from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.types.records import EncoderIdentity, new_id
@@ -103,21 +105,22 @@ def _whole_rows(path: Path, dim: int) -> npt.NDArray[np.float32]:
 def published_entries(published: Published) -> tuple[Entry, ...]:
     """The images of a generation, as a scan has them."""
     columns = json.loads(published.columns)
-    captions = columns["caption"] or [None] * len(columns["id"])
-    return tuple(map(Entry, columns["id"], columns["path"], captions))
+    count = len(columns["id"])
+    captions, places = columns["caption"] or repeat(None, count), columns.get("at") or repeat(0, count)
+    return tuple(map(Entry, columns["id"], columns["path"], captions, places, columns["size"], columns["mtime_ns"]))
 
 
 def publish(
     folder: Path, chosen: Sequence[tuple[Entry, IndexedFile]], fresh: npt.NDArray[np.float32],
-    published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
+    published: Published | None, *, encoder: EncoderIdentity, source: ImageSource, split: str, max_megapixels: float,
 ) -> Header:
     """Write ``chosen`` as a generation, in their order, and switch the gallery to it. Nothing is written if it would
     equal the existing one."""
     columns = _columns(chosen)
     header = Header(
-        generation=new_id(), size=len(chosen), encoder=encoder, source=source, split=split,
+        generation=new_id(), size=len(chosen), encoder=encoder, source=source.location, split=split,
         digest=_digest(chosen), max_megapixels=max_megapixels,
-        updated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        updated_at=datetime.now(UTC).isoformat(timespec="seconds"), layout=source.layout,
     )
     if published is not None and not published.damaged and published.columns == columns and published.header == replace(
         header, generation=published.header.generation, updated_at=published.header.updated_at
@@ -148,6 +151,8 @@ def _columns(chosen: Sequence[tuple[Entry, IndexedFile]]) -> bytes:
         "caption": captions if any(captions) else None,
         "sha256": "".join(record.sha256 for record in records),
     }
+    if any(entry.at for entry, _ in chosen):
+        content["at"] = [entry.at for entry, _ in chosen]
     for field in ("size", "mtime_ns", "width", "height"):
         content[field] = [getattr(record, field) for record in records]
     return json.dumps(content, separators=(",", ":")).encode()

@@ -20,11 +20,17 @@ from cir_core.support.texts import quoted
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file to index. ``path`` is relative to the source and spelled as in the file system."""
+    """An image to index. ``path`` is relative to the source and spelled as in the file system.
+
+    Of a source that is no folder: ``at`` is where the image lies in its file (the offset in an archive, the row of a
+    table), ``size`` its bytes (0 where only reading it tells), and ``tag`` changes whenever it may have changed."""
 
     image_id: str
     path: str
     caption: str | None = None
+    at: int = 0
+    size: int = 0
+    tag: int = 0
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,7 @@ class Scan:
     entries: tuple[Entry, ...]
     skipped: tuple[tuple[str, str], ...] = ()   # (path, reason)
     left_out: tuple[tuple[str, str], ...] = ()  # (path, reason); the path of a folder ends with a slash
+    notes: tuple[str, ...] = ()                 # remarks for the user
 
 
 def scan_folder(source: Path, *, exclude: Sequence[str] = (), include: Sequence[str] = ()) -> Scan:
@@ -45,7 +52,7 @@ def scan_folder(source: Path, *, exclude: Sequence[str] = (), include: Sequence[
     found: list[str] = []
     walked = walk(source, exclude=exclude, include=include)
     skipped = list(walked.unreadable)
-    for path in sorted(walked.files, key=_spelled):
+    for path in sorted(walked.files, key=spelled_id):
         if os.path.splitext(path)[1].lower() in IMAGE_SUFFIXES:  # noqa: PTH122 - a Path for each takes twice the time
             found.append(path)
             continue
@@ -59,25 +66,26 @@ def scan_folder(source: Path, *, exclude: Sequence[str] = (), include: Sequence[
             found.append(path)
         else:
             skipped.append((path, refusals.unknown(head)))
-    ids = _ids([_spelled(path) for path in found])
+    spelled = [spelled_id(path) for path in found]
+    ids = unique_ids([without_ending(path) for path in spelled], spelled)
     return Scan(tuple(Entry(i, p) for i, p in zip(ids, found, strict=True)), tuple(skipped),
                 tuple(sorted(walked.left_out)))
 
 
-def _spelled(path: str) -> str:
+def spelled_id(path: str) -> str:
     """NFC, so that an id typed on one system is found on another; bytes that are not
     UTF-8 become a replacement character, as ids must survive JSON and URLs."""
     return unicodedata.normalize("NFC", os.fsencode(path).decode("utf-8", "replace"))
 
 
-def _ids(paths: Sequence[str]) -> list[str]:
-    stems = [_without_ending(path) for path in paths]
-    count = Counter(stems)
-    taken = {stem for stem in stems if count[stem] == 1}
+def unique_ids(names: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Each image's name where no other has it, else its path."""
+    count = Counter(names)
+    taken = {name for name in names if count[name] == 1}
     ids = []
-    for path, stem in zip(paths, stems, strict=True):
-        image_id, number = (stem, 1) if count[stem] == 1 else (path, 1)
-        while count[stem] != 1 and image_id in taken:
+    for path, name in zip(paths, names, strict=True):
+        image_id, number = (name, 1) if count[name] == 1 else (path, 1)
+        while count[name] != 1 and image_id in taken:
             number += 1
             image_id = f"{path}~{number}"
         taken.add(image_id)
@@ -85,7 +93,7 @@ def _ids(paths: Sequence[str]) -> list[str]:
     return ids
 
 
-def _without_ending(path: str) -> str:
+def without_ending(path: str) -> str:
     folder, slash, name = path.rpartition("/")
     stem, dot, ending = name.rpartition(".")
     return f"{folder}{slash}{stem}" if dot and stem and len(ending) <= 5 else path

@@ -145,10 +145,10 @@ def crop(image: Image.Image, region: Region) -> Image.Image:
     return image.crop(box)
 
 
-def cut_out(path: Path, region: Region, *, max_megapixels: float, patience: float = PATIENCE) -> Image.Image:
-    """``region`` of the image file ``path``, RGB, upright, at most 1024 pixels on its longer edge.
+def cut_out(picture: Path | bytes, region: Region, *, max_megapixels: float, patience: float = PATIENCE) -> Image.Image:
+    """``region`` of an image file or its bytes, RGB, upright, at most 1024 pixels on its longer edge.
 
     Raises ``SearchError`` (too small), ``ImageUnreadable``, ``DecodingBusy``.
     """
-    return process_image(path, lambda image: for_encoder(crop(image, region)), max_megapixels=max_megapixels,
+    return process_image(picture, lambda image: for_encoder(crop(image, region)), max_megapixels=max_megapixels,
                          name="The picture", patience=patience)

@@ -10,16 +10,15 @@ sample of the gallery, and compared with the same distances of gallery images th
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import CirqueError
-from cir_core.gallery.scan import read_manifest, scan_folder
+from cir_core.gallery.decoding import most_bytes
+from cir_core.gallery.sources.source import ImageSource
 from cir_core.images.load import for_encoder, process_image
 from cir_core.language.readers.choosing import knows_little, undescribed
 from cir_core.types.records import Matrix, Vector
@@ -135,23 +134,19 @@ class Look:
         return 2 * self.unlike > self.seen
 
 
-def look_at(
-    source: Path, encoder: Encoder, *, manifest: Path | None = None, max_megapixels: float = 64.0,
-    exclude: Sequence[str] = (), include: Sequence[str] = (),
-) -> Look:
-    """A look at some pictures spread over what :func:`cir_core.gallery.indexing.index_folder` would index. Of encoders
-    that know more than garments, or of which nothing is known, nothing is read. Raises ``GalleryError`` as it does."""
+def look_at(source: ImageSource, encoder: Encoder, *, max_megapixels: float = 64.0) -> Look:
+    """A look at some pictures of ``source``, spread over all unless they come over a network. Of encoders that know
+    more than garments, or of which nothing is known, nothing is read. Raises ``GalleryError`` as indexing does."""
     if not knows_little(encoder):
         return Look()
-    base = source.absolute()
-    scan = read_manifest(manifest, base) if manifest else scan_folder(base, exclude=exclude, include=include)
-    entries = scan.entries
+    entries = source.scan().entries[:LOOKED_AT if source.is_far else None]
     if not entries:
         return Look()
     images = []
     for place in np.unique(np.linspace(0, len(entries) - 1, LOOKED_AT).astype(int)):
         try:
-            images.append(process_image(base / entries[place].path, for_encoder, max_megapixels=max_megapixels))
+            content = source.read(entries[place], most_bytes(max_megapixels)).content
+            images.append(process_image(content, for_encoder, max_megapixels=max_megapixels))
         except (CirqueError, OSError):
             continue   # indexing says so
     if not images:

@@ -93,12 +93,20 @@ class SearchService:
         rows = random.Random(seed).sample(range(len(images)), min(_CANDIDATES * count, len(images)))
         return [images.ids[rows[place]] for place in farthest_first(images.features[rows], count)]
 
-    def image_path(self, gallery: str, reference_id: str, *, thumbnail: bool = False) -> Path:
-        """The file of a gallery image or an upload. Raises ``UnknownImage``."""
+    def check_image(self, gallery: str, reference_id: str) -> None:
+        """Raises ``UnknownImage`` unless it is a gallery image or an upload. Reads no picture."""
+        if is_upload(reference_id):
+            self._uploads.path(reference_id)
+        else:
+            self._pool.gallery(gallery).row_of(reference_id)
+
+    def picture(self, gallery: str, reference_id: str, *, thumbnail: bool = False) -> Path | bytes:
+        """The file of a gallery image or an upload, or its bytes. Raises what ``Gallery.original_of`` and
+        ``thumbnail_of`` raise."""
         if is_upload(reference_id):
             return self._uploads.path(reference_id)
         images = self._pool.gallery(gallery)
-        return images.thumbnail_of(reference_id) if thumbnail else images.path_of(reference_id)
+        return images.thumbnail_of(reference_id) if thumbnail else images.original_of(reference_id)
 
     def reference_image(self, gallery: str, reference_id: str) -> Image.Image:
         """The pixels of a gallery image or an upload, without an encoder. Raises ``UnknownImage``,
@@ -123,8 +131,8 @@ class SearchService:
         """Store ``region`` of a gallery image or an upload as an upload; returns its id. Raises ``SearchError`` for a
         region that cannot be used (see :mod:`cir_core.images.uploads`), ``UnknownImage``, ``ImageUnreadable``,
         ``DecodingBusy``."""
-        box, path = checked_region(region), self.image_path(gallery, image_id)
-        part = cut_out(path, box, max_megapixels=self._uploads.max_megapixels, patience=patience)
+        box, picture = checked_region(region), self.picture(gallery, image_id)
+        part = cut_out(picture, box, max_megapixels=self._uploads.max_megapixels, patience=patience)
         # Another person's upload may have the same pixels: its name is not repeated here.
         return self.add_upload(part, f"cut from {'an uploaded picture' if is_upload(image_id) else image_id}")
 

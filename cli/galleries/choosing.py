@@ -49,9 +49,9 @@ def named_encoder(spec: str, *, yes: bool) -> Encoder:
     return open_encoder(fetch(weights))
 
 
-def photo_encoder_instead(look: Look, folder: Path, name: str, manifest: Path | None, *, yes: bool,
+def photo_encoder_instead(look: Look, source: str, name: str, manifest: Path | None, *, yes: bool,
                           ask: bool) -> Encoder | None:
-    """Say what ``look`` found in ``folder``, and offer an encoder for photos; None if the bundled one stays. With
+    """Say what ``look`` found in ``source``, and offer an encoder for photos; None if the bundled one stays. With
     ``ask`` false nothing is offered. Raises ``EncoderUnavailable`` if a yes cannot be followed."""
     if not look.unlike:
         return None
@@ -60,7 +60,7 @@ def photo_encoder_instead(look: Look, folder: Path, name: str, manifest: Path | 
     out.print(f"{KNOWS}: {look.unlike} of {look.seen} pictures looked at show something else. These get no captions, "
               "attributes or ticks, and results may have little to do with the words.", soft_wrap=True)
     out.print("With an encoder that knows photos: "
-              f"cirque index {shlex.quote(str(folder))} --name {name} --encoder {spec}{rest}", soft_wrap=True)
+              f"cirque index {shlex.quote(source)} --name {name} --encoder {spec}{rest}", soft_wrap=True)
     if not (ask and look.mostly_unlike):
         return None
     if yes or (can_ask() and _confirmed(spec)):

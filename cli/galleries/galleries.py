@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cir_core.gallery.indexing import IndexReport
 
 _LISTED = 20
+_FETCHING_THREADS = 16      # that mostly wait
 
 
 app = typer.Typer(help="List, check, repair and remove galleries.", no_args_is_help=True)
@@ -44,7 +45,9 @@ def index_bar(label: str) -> Iterator[Callable[[IndexProgress], None]]:
 
 
 def index(
-    folder: Annotated[Path, typer.Argument(help="Folder of images (including subfolders).")],
+    source: Annotated[str, typer.Argument(
+        metavar="SOURCE", help="Folder of images (including subfolders); .tar archives (WebDataset), Parquet files, a "
+        "data set on disk of Hugging Face; or a store such as s3://bucket/prefix with any of these.")],
     name: Annotated[str, typer.Option("--name", "-n", help="Name of the gallery.")],
     encoder: Annotated[str | None, typer.Option(
         "--encoder", "-e", help="E.g. atelier, ViT-B-32/openai. Default: the gallery's own, else the one chosen last, "
@@ -57,16 +60,23 @@ def index(
         "--exclude", metavar="PATTERN", help="Leave these files or folders out, as in .gitignore. Repeatable.")] = None,
     include: Annotated[list[str] | None, typer.Option(
         "--include", metavar="PATTERN", help="Take these although they would be left out. Repeatable.")] = None,
+    column: Annotated[str, typer.Option(help="Of a table: the column with images, or with their addresses.")] = "",
+    id_column: Annotated[str, typer.Option(help="Of a table: the column with ids.")] = "",
+    caption_column: Annotated[str, typer.Option(help="Of a table: the column with captions.")] = "",
+    fetch: Annotated[bool, typer.Option(
+        "--fetch", help="Fetch images from the addresses in a table; originals again when they are shown.")] = False,
+    fetch_rate: Annotated[float, typer.Option(min=0.1, max=1000, help="Images fetched in a second, at most.")] = 20,
     yes: Annotated[bool, typer.Option("--yes", help="Fetch an encoder's weights without asking.")] = False,
     kind: Annotated[str | None, typer.Option(
         "--index", metavar="KIND", help=f"{KIND_HELP} Default: the gallery's own, at first exact.")] = None,
     recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
     ray: RayOption = None,
 ) -> None:
-    """Index a folder of images as a gallery, or update it."""
+    """Index a folder of images, archives, tables or a store of them as a gallery, or update it."""
     from cir_core.encoders.remembered import remember, usual_encoder
-    from cir_core.gallery.indexing import index_folder
+    from cir_core.gallery.indexing import index_source
     from cir_core.gallery.paths import gallery_folder
+    from cir_core.gallery.sources.opening import Asked, open_source
     from cir_core.index.building import check_kind
     from cir_core.index.engines import EXACT
     from cir_core.search.far_pictures import look_at
@@ -79,17 +89,19 @@ def index(
     spec = encoder or own or usual_encoder(settings.home)
     if encoder is None and not own:
         print_usual(spec)
+    images = open_source(source, Asked(manifest, exclude or (), include or (), column, id_column, caption_column,
+                                       fetch, fetch_rate, gallery_folder(name, settings.home) / "listings"))
     model = named_encoder(spec, yes=yes)
-    look = look_at(folder, model, manifest=manifest, max_megapixels=settings.max_image_megapixels,
-                   exclude=exclude or (), include=include or ())
-    other = photo_encoder_instead(look, folder, name, manifest, yes=yes, ask=encoder is None and not own)
+    look = look_at(images, model, max_megapixels=settings.max_image_megapixels)
+    other = photo_encoder_instead(look, source, name, manifest, yes=yes, ask=encoder is None and not own)
     chosen = settings.photo_encoder if other else encoder
     model = other or model
     with index_bar(f"Indexing {name}") as progress:
-        result = index_folder(
-            folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
-            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
-            exclude=exclude or (), include=include or (), place=place_of(ray), load=encoder_loader(model))
+        result = index_source(
+            images, name=name, encoder=model, home=settings.home, split=split, batch_size=batch_size,
+            max_megapixels=settings.max_image_megapixels, progress=progress,
+            decode_threads=_FETCHING_THREADS if images.is_far else None, place=place_of(ray),
+            load=encoder_loader(model))
     print_index_report(result, report)
     if kind is None:
         index_again(name, model, recall)

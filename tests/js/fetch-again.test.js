@@ -38,3 +38,17 @@ test("a picture is asked for again once the server is back, three times at most"
   assert.equal(fetchAgain({ isConnected: true, getAttribute: () => null }), false);
   mock.timers.reset();
 });
+
+test("where an original is away, the small copy takes its place with the reason", async () => {
+  const page = openPage();
+  Object.assign(page.document, { baseURI: "http://localhost/" });
+  const { smallInstead } = await import("../../assets/js/shared/fetch-again.js");
+  globalThis.fetch = async () => ({ ok: false, json: async () => ({ error: "a.jpg is missing." }) });
+  const line = { textContent: "Rank 3" };
+  let src = "media/full?gallery=g&image=full";
+  const image = { getAttribute: () => src, set src(value) { src = value; }, closest: () => ({ querySelector: () => line }) };
+  assert.equal(smallInstead(image), true);
+  await turn();
+  assert.deepEqual([src, line.textContent], ["media/thumb?gallery=g&image=full", "Rank 3 · a small copy: a.jpg is missing."]);
+  assert.equal(smallInstead(image), false);
+});

@@ -163,14 +163,14 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
         raise DatasetError(f"The files of {quoted(folder.name)} have changed since this page was loaded, and this "
                            f"{thing} is no longer in them as it was shown. Reload the page and open it again.")
 
-    def _path(name: str, image_id: str, *, thumbnail: bool) -> Path:
+    def _picture(name: str, image_id: str, *, thumbnail: bool) -> Path | bytes:
         folder = shelf.folder(name)
         gallery = gallery_of(services.search, folder).gallery
         if gallery is None:
             raise UnknownImage("The gallery of this benchmark is gone.")
         if image_id not in shelf.image_ids(folder):
             raise UnknownImage(f"This benchmark does not show the image {quoted(image_id)}.")
-        return gallery.thumbnail_of(image_id) if thumbnail else gallery.path_of(image_id)
+        return gallery.thumbnail_of(image_id) if thumbnail else gallery.original_of(image_id)
 
     routes = json_routes("/benchmarks", {
         "/all": get_endpoint(everything, slow=True), "/sessions": pages(read_query, sessions),
@@ -179,11 +179,11 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
 
     @routes.get("/benchmarks/thumb", include_in_schema=False)
     def thumb(name: str, image: str) -> Response:
-        return picture_answer(partial(_path, name, image, thumbnail=True), services.settings.max_image_megapixels)
+        return picture_answer(partial(_picture, name, image, thumbnail=True), services.settings.max_image_megapixels)
 
     @routes.get("/benchmarks/full", include_in_schema=False)
     def full(name: str, image: str) -> Response:
-        return picture_answer(partial(_path, name, image, thumbnail=False), services.settings.max_image_megapixels)
+        return picture_answer(partial(_picture, name, image, thumbnail=False), services.settings.max_image_megapixels)
 
     return routes
 

@@ -9,46 +9,35 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
-import re
 import secrets
-import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, MutableSet
+from collections.abc import AsyncIterator, MutableSet
 from dataclasses import dataclass
-from ipaddress import ip_address, ip_network
+from functools import partial
 from pathlib import Path
-from urllib.parse import unquote
 
 import anyio
 import gradio as gr
 import httpx
-import safehttpx
 from gradio import processing_utils
 from gradio.utils import get_upload_folder
 from starlette.concurrency import run_in_threadpool
 
-from cir_core.errors import CirqueError, StorageError
+from cir_core.errors import StorageError
 from cir_core.images.upload_quota import UploadQuota
+from cir_core.support.downloads import (
+    TAKEN,
+    ImageRefused,
+    Validate,
+    download,
+    is_public,
+    public_address,
+    too_large,
+)
 from web.limits.gradio_limits import TooManyRequests
 
-Validate = Callable[[str], Awaitable[str]]
-
-_MOST_REDIRECTS = 3
-# What neither ipaddress of every Python we run on nor safehttpx counts as special: protocol assignments, AS112, AMT and
-# 6to4 relays, 6to4, documentation, site-local.
-_SPECIAL = tuple(map(ip_network, (
-    "192.0.0.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.175.48.0/24", "2001::/23", "2002::/16",
-    "2620:4f:8000::/48", "3fff::/20", "5f00::/16", "64:ff9b:1::/48", "100:0:0:1::/64", "fec0::/10")))
-_NOT_IN_A_NAME = re.compile(r"[^\w. -]")
-_TAKEN = "an image is an http or https URL, a data: URL, or the path that an upload to this server answered."
-
-
-class ImageRefused(CirqueError):
-    """An image that cannot be fetched, or is not delivered as expected."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(f"Invalid value: {reason}")
-        self.reason = reason
+__all__ = ["FetchLimits", "ImageFetcher", "ImageRefused", "check_upload", "is_public", "is_remote", "is_upload",
+           "public_address", "turn_off_gradios_downloads"]
 
 
 @dataclass(frozen=True)
@@ -84,13 +73,14 @@ class ImageFetcher:
         ``TooManyRequests`` for too many concurrent downloads.
         """
         if not is_remote(address):
-            raise ImageRefused(_TAKEN)
+            raise ImageRefused(TAKEN)
         await run_in_threadpool(self._quota.check, person)
         try:
             if address[:5].lower() == "data:":
                 return await self._save(address, person)
             async with self._turn(person):
-                return await self._download(address, person)
+                return await download(address, partial(self._write, person=person), most=self._most,
+                                      seconds=self._limits.seconds, validate=self._validate)
         finally:
             await run_in_threadpool(self._quota.end_bytes, person)
 
@@ -120,50 +110,6 @@ class ImageFetcher:
     def _has_room(self, person: str) -> bool:
         return self._running.total() < self._limits.in_all and self._running[person] < self._limits.each
 
-    async def _download(self, address: str, person: str) -> Path:
-        try:
-            async with asyncio.timeout(self._limits.seconds) as limit:
-                return await self._follow(address, person)
-        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError, ValueError, OverflowError):
-            if limit.expired():
-                raise ImageRefused(f"the image did not arrive within {self._limits.seconds:g} seconds.") from None
-            raise ImageRefused("the image could not be fetched from its URL. Check the URL, or upload the image."
-                               ) from None
-
-    async def _follow(self, address: str, person: str) -> Path:
-        url = httpx.URL(address)
-        for _ in range(1 + _MOST_REDIRECTS):
-            async with self._answer(url) as response:
-                if not response.has_redirect_location:
-                    return await self._body(url, response, person)
-                url = url.join(response.headers["Location"])
-        raise ImageRefused(f"the image's URL redirects more than {_MOST_REDIRECTS} times.")
-
-    @contextlib.asynccontextmanager
-    async def _answer(self, url: httpx.URL) -> AsyncIterator[httpx.Response]:
-        if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 2**16:
-            raise ImageRefused(_TAKEN)
-        try:
-            public = await self._validate(url.host)
-        except ValueError:
-            raise ImageRefused("the host of the image's URL is not known, or has no public address.") from None
-        async with (
-            # By that address and no other, whatever names and proxies the environment knows.
-            httpx.AsyncClient(transport=safehttpx.AsyncSecureTransport(public), trust_env=False) as client,
-            client.stream("GET", url, headers={"Accept-Encoding": "identity"}, follow_redirects=False) as response,
-        ):
-            yield response
-
-    async def _body(self, url: httpx.URL, response: httpx.Response, person: str) -> Path:
-        if response.status_code != 200:
-            raise ImageRefused(f"the server of the image's URL answered with status {response.status_code}.")
-        if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
-            raise ImageRefused("the image was sent with a content encoding, which is not supported.")
-        length = response.headers.get("content-length", "")
-        if length.isascii() and length.isdigit() and int(length[:20]) > self._most:
-            raise self._too_large()
-        return await self._write(_name(unquote(url.path)), response.aiter_raw(), person)
-
     async def _save(self, address: str, person: str) -> Path:
         head, comma, encoded = address.partition(",")
         try:
@@ -189,7 +135,7 @@ class ImageFetcher:
                 async for piece in pieces:
                     came += len(piece)
                     if came > self._most:
-                        raise self._too_large()
+                        raise too_large(self._most)
                     self._quota.add_bytes(person, len(piece))
                     await file.write(piece)
         except BaseException as error:
@@ -202,35 +148,9 @@ class ImageFetcher:
         self.kept.add(str(path))
         return path
 
-    def _too_large(self) -> ImageRefused:
-        return ImageRefused(f"the image is larger than {self._most // 2**20} MB.")
-
 
 _ENDINGS = {"image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif", "image/avif": "avif", "image/bmp": "bmp",
             "image/tiff": "tiff"}
-
-
-async def public_address(host: str) -> str:
-    """The first public address of ``host``. Raises ``ValueError`` if it has none.
-
-    Unlike ``safehttpx.async_validate_url``, makes no second look-up that would send internal host names to a public
-    service through the environment's proxy.
-    """
-    try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):
-        raise ValueError(f"{host} is not known") from None
-    for *_, (address, *_) in found:
-        if is_public(str(address)):
-            return str(address)
-    raise ValueError(f"{host} has no public address")
-
-
-def is_public(address: str) -> bool:
-    """Whether ``address`` is of a host on the internet, and of no network with a special purpose (IANA's registries of
-    IPv4 and IPv6): packets for those may end on this machine, or in its own network."""
-    return safehttpx.is_public_ip(address) and ip_address(address).is_global and not any(
-        ip_address(address) in network for network in _SPECIAL)
 
 
 def is_remote(address: str) -> bool:
@@ -250,7 +170,7 @@ def is_upload(path: str) -> bool:
 def check_upload(path: str) -> None:
     """Raises ``ImageRefused`` for paths that are not uploads. Reads the disk."""
     if not is_upload(path):
-        raise ImageRefused(_TAKEN)
+        raise ImageRefused(TAKEN)
 
 
 def turn_off_gradios_downloads() -> None:
@@ -261,10 +181,6 @@ def turn_off_gradios_downloads() -> None:
 class _NoDownloads(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         raise gr.Error("An image by URL can be given only to calls that take images.", print_exception=False)
-
-
-def _name(path: str) -> str:
-    return _NOT_IN_A_NAME.sub("", Path(path).name)[-60:].lstrip(". ") or "image"   # no more than 240 bytes
 
 
 def _remove(path: Path) -> None:

@@ -133,12 +133,12 @@ def run_search(
         return _acted(services, act, session, parent, count, at)
     check_further("" if image else reference_id or "", also)
     for further in also:
-        service.image_path(session.gallery if session else gallery, further)
+        service.check_image(session.gallery if session else gallery, further)
     if image:
         services.quota.add_picture(person)
         reference_id = service.add_upload(Path(image), Path(image).name)
     elif reference_id:
-        service.image_path(session.gallery if session else gallery, reference_id)
+        service.check_image(session.gallery if session else gallery, reference_id)
     elif session is None or session.latest is None:
         raise SearchError("Give a reference: the id of a gallery image, or an image.")
     check_further(reference_id or "", also)

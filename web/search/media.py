@@ -47,11 +47,11 @@ def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
 
     @routes.get("/thumb")
     def thumb(gallery: str, image: str) -> Response:
-        return _picture(partial(service.image_path, gallery, image, thumbnail=True))
+        return _picture(partial(service.picture, gallery, image, thumbnail=True))
 
     @routes.get("/full")
     def full(gallery: str, image: str) -> Response:
-        return _picture(partial(service.image_path, gallery, image))
+        return _picture(partial(service.picture, gallery, image))
 
     @routes.get("/find")
     def find(gallery: str, text: str = "") -> JSONResponse:
@@ -115,20 +115,22 @@ def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
         content.seek(0)
         return service.add_upload(cast(BinaryIO, content), name, patience=patience)
 
-    def _picture(find_path: Callable[[], Path]) -> Response:
-        return picture_answer(find_path, settings.max_image_megapixels)
+    def _picture(find: Callable[[], Path | bytes]) -> Response:
+        return picture_answer(find, settings.max_image_megapixels)
 
     return routes
 
 
-def picture_answer(find_path: Callable[[], Path], max_megapixels: float) -> Response:
-    """The image at the path that ``find_path`` finds, in a format that browsers show; or why there is none."""
+def picture_answer(find: Callable[[], Path | bytes], max_megapixels: float) -> Response:
+    """The image that ``find`` finds, in a format that browsers show; or why there is none."""
     try:
-        path = find_path()
-        kind = _format_of(path)
-        if kind in _SHOWN_AS_THEY_ARE:
-            return FileResponse(path, media_type=_SHOWN_AS_THEY_ARE[kind], headers=_HEADERS)
-        return _converted(path, max_megapixels)
+        picture = find()
+        media_type = _SHOWN_AS_THEY_ARE.get(_format_of(picture))
+        if media_type and isinstance(picture, bytes):
+            return Response(picture, media_type=media_type, headers=_HEADERS)
+        if media_type and isinstance(picture, Path):
+            return FileResponse(picture, media_type=media_type, headers=_HEADERS)
+        return _converted(picture, max_megapixels)
     except CirqueError as error:
         return _refused(error, status_of(error, 404))
 
@@ -146,13 +148,16 @@ async def _received(request: Request, content: IO[bytes], most: int, counted: Ca
         content.write(piece)
 
 
-def _format_of(path: Path) -> str:
+def _format_of(picture: Path | bytes) -> str:
     """Image format by content, not by file name."""
-    try:
-        with open(path, "rb") as stream:
-            head = stream.read(16)
-    except OSError as error:
-        raise ImageUnreadable("The image file no longer exists.") from error
+    if isinstance(picture, bytes):
+        head = picture[:16]
+    else:
+        try:
+            with picture.open("rb") as stream:
+                head = stream.read(16)
+        except OSError as error:
+            raise ImageUnreadable("The image file no longer exists.") from error
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if head.startswith(b"\x89PNG"):
@@ -162,13 +167,13 @@ def _format_of(path: Path) -> str:
     return "WEBP" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else ""
 
 
-def _converted(path: Path, max_megapixels: float) -> Response:
+def _converted(picture: Path | bytes, max_megapixels: float) -> Response:
     """Convert HEIC, TIFF and other formats that browsers do not show to JPEG."""
     def shown(image: Image.Image) -> Image.Image:
         image.thumbnail((_FULL_EDGE, _FULL_EDGE), Image.Resampling.LANCZOS)
         return image
 
-    image = process_image(path, shown, max_megapixels=max_megapixels, name="The image")
+    image = process_image(picture, shown, max_megapixels=max_megapixels, name="The image")
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=90)
     return Response(buffer.getvalue(), media_type="image/jpeg", headers=_HEADERS)

@@ -1,6 +1,6 @@
 // What a drawing by the server does not know: which parts a person has folded, and which pictures have not come yet.
 import { kept, on } from "../shared/common.js";
-import { fetchAgain } from "../shared/fetch-again.js";
+import { fetchAgain, smallInstead } from "../shared/fetch-again.js";
 import { $, $$, narrow } from "./page.js";
 
 const FOLDS = "cirque.folds";
@@ -45,5 +45,6 @@ on("error", (event) => {
   if (event.target.tagName !== "IMG") return;
   event.target.classList.remove("cq-pending");
   event.target.closest(".pic, .cq-frame")?.classList.add("cq-missing");
-  fetchAgain(/** @type {HTMLImageElement} */ (event.target));
+  const image = /** @type {HTMLImageElement} */ (event.target);
+  if (!smallInstead(image)) fetchAgain(image);
 }, true);

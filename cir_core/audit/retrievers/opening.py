@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +19,7 @@ from cir_core.audit.scope import over_gallery
 from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery.gallery import Gallery, list_galleries, open_gallery
-from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.indexing import index_source
 from cir_core.gallery.progress import IndexProgress
 from cir_core.support.texts import quoted
 
@@ -133,15 +131,9 @@ def encoded_again(base: Gallery, spec: str, home: Path, load: Load, indexing: In
     if encoder.identity.revision == base.encoder.revision:
         return base
     name = f"{base.name[:47]}-{encoder.identity.revision}"
-    with tempfile.TemporaryDirectory() as folder:
-        manifest = Path(folder) / "images.jsonl"
-        with manifest.open("w", encoding="utf-8") as file:
-            for image in base.images:
-                line = {"id": image.image_id, "path": image.path, "caption": image.caption or ""}
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
-        index_folder(
-            base.root, name=name, encoder=encoder, home=home, manifest=manifest, split=base.split,
-            max_megapixels=base.max_megapixels,
-            progress=(lambda progress: indexing(name, progress)) if indexing else None,
-        )
+    index_source(
+        base.source, name=name, encoder=encoder, home=home, split=base.split, max_megapixels=base.max_megapixels,
+        entries=[base.entry(row) for row in range(len(base))],
+        progress=(lambda progress: indexing(name, progress)) if indexing else None,
+    )
     return open_gallery(name, home=home)

@@ -75,7 +75,7 @@ def starting(service: SearchService, view: UiState, data: Data) -> UiState:
     image_id = text_of(data, "reference")
     if not image_id or image_id == view.reference_id:
         return view
-    service.image_path(view.gallery, image_id)
+    service.check_image(view.gallery, image_id)
     return replace(view, reference_id=image_id, further=())
 
 

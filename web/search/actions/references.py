@@ -21,7 +21,7 @@ CUTS_KEPT = 50
 def set_reference(service: SearchService, view: UiState, data: Data) -> UiState:
     """Another first picture. Those added stay, except where a search is to go on from this one ``alone``."""
     image_id = text_of(data, "image")
-    service.image_path(view.gallery, image_id)
+    service.check_image(view.gallery, image_id)
     further = () if data.get("alone") is True else tuple(one for one in view.further if one != image_id)
     return replace(view, reference_id=image_id, further=further, compare=None)
 
@@ -30,7 +30,7 @@ def add_reference(service: SearchService, view: UiState, data: Data) -> UiState:
     """One more picture, beside the one that the page says the next search starts from (``reference``)."""
     view = starting(service, view, data)
     image_id = text_of(data, "image")
-    service.image_path(view.gallery, image_id)
+    service.check_image(view.gallery, image_id)
     if view.reference_id is None:
         return replace(view, reference_id=image_id, compare=None)
     further = (*view.further, image_id)
@@ -47,7 +47,7 @@ def take_cut(service: SearchService, view: UiState, data: Data) -> UiState:
     view = starting(service, view, data)
     image_id, source_id, region = text_of(data, "image"), text_of(data, "of"), checked_region(data.get("region"))
     for one in (image_id, source_id):
-        service.image_path(view.gallery, one)
+        service.check_image(view.gallery, one)
     if not is_upload(image_id):
         raise SearchError("The page is out of date. Reload it.")
     if image_id != source_id and image_id in (view.reference_id, *view.further):

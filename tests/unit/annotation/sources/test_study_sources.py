@@ -262,7 +262,7 @@ class Pictured:
     def __contains__(self, image_id: object) -> bool:
         return image_id in ("a", "b", "c")
 
-    def path_of(self, image_id: str) -> Path:
+    def to_read(self, image_id: str) -> Path:
         if image_id not in self:
             raise UnknownImage(image_id)
         return Path(__file__)

@@ -15,7 +15,7 @@ from annotation.studies.image_snapshots import (
     freezing,
     studies_folder,
 )
-from cir_core.errors import StorageError
+from cir_core.errors import ImageUnreadable, StorageError
 from tests.fakes.picture_files import DISPLAY_P3, profile, screen, shown
 
 
@@ -148,3 +148,15 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path):
     (tmp_path / "studies").touch()
     with pytest.raises(StorageError, match="cannot be saved in"), freezing(tmp_path, "study1"):
         pass
+
+
+def test_a_picture_that_is_no_file_is_read_when_it_is_its_turn(pictures, tmp_path):
+    def gone() -> bytes:
+        raise ImageUnreadable("b cannot be read: some.tar is missing.")
+
+    found = {"a": (pictures / "small.png").read_bytes, "b": gone}
+    with freezing(tmp_path, "study1") as freezer:
+        frozen = freezer.freeze(["a", "b", "c"], found.get, max_megapixels=64)
+        freezer.finish()
+    assert (frozen.images["a"].width, frozen.images["a"].height) == (40, 30)
+    assert frozen.refused == {"b": "cannot be read: some.tar is missing", "c": NOT_FOUND}

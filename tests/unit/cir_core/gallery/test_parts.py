@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from PIL import Image
 from cir_core.errors import EncoderMismatch, GalleryError
 from cir_core.gallery.encoding import BATCHES, Encoded, EncodeFiles, File, FilesOfRun, KnownHashes
 from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.scan import Entry
+from cir_core.gallery.sources.opening import source_at
 from tests.fakes.places import Apart, ByBatch, Loading
 from tests.fakes.same_gallery import contents
 
@@ -85,11 +88,12 @@ def test_a_run_that_began_here_goes_on_apart(source, tmp_path):
 
 def test_a_machine_without_the_images_or_with_another_encoder_is_refused(source, tmp_path):
     encoder = ByBatch()
-    work = EncodeFiles(Loading(), encoder.identity, tmp_path / "absent", tmp_path, 64, 2, 1, KnownHashes(()))
+    absent = partial(source_at, str(tmp_path / "absent"), None)
+    work = EncodeFiles(Loading(), encoder.identity, absent, tmp_path, 64, 2, 1, KnownHashes(()))
     with pytest.raises(GalleryError, match="All machines of the cluster must see the images"):
         work.prepare()
     with pytest.raises(EncoderMismatch, match="the same weights"):
-        replace(work, base=source, load=Loading(40)).prepare()
+        replace(work, source=partial(source_at, str(source), None), load=Loading(40)).prepare()
 
 
 def test_known_hashes():
@@ -101,8 +105,9 @@ def test_known_hashes():
 
 def test_packed_outcomes_of_another_dimension_are_refused(source):
     encoder = ByBatch()
-    work = EncodeFiles(Loading(), encoder.identity, source, source, 64, 2, 1, KnownHashes(()))
-    [encoded] = work((FilesOfRun((File("00.png"),)),))
+    images = partial(source_at, str(source), None)
+    work = EncodeFiles(Loading(), encoder.identity, images, source, 64, 2, 1, KnownHashes(()))
+    [encoded] = work((FilesOfRun((File(Entry("00", "00.png")),)),))
     [again] = work.unpack(work.pack([encoded]))
     assert isinstance(again, Encoded) and again.records == encoded.records and again.thumbnails == encoded.thumbnails
     with pytest.raises(ValueError, match="shape"):

@@ -12,6 +12,7 @@ from cir_core.encoders import load_encoder
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.sources.folder import FolderSource
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import builtin_methods
 from cir_core.search.far_pictures import FEWEST, UNLIKE, FarPictures, Look, look_at
@@ -56,21 +57,21 @@ def searcher(home, encoder):
 
 
 def test_a_look_counts_what_the_encoder_does_not_know(home, encoder):
-    assert look_at(home / "pictures garments", encoder) == Look(12, 0)
-    assert look_at(home / "pictures both", encoder) == Look(10, 4)
-    look = look_at(home / "pictures others", encoder)
+    assert look_at(FolderSource(home / "pictures garments"), encoder) == Look(12, 0)
+    assert look_at(FolderSource(home / "pictures both"), encoder) == Look(10, 4)
+    look = look_at(FolderSource(home / "pictures others"), encoder)
     assert look.seen == look.unlike == len(list((home / "pictures others").iterdir())) and look.mostly_unlike
 
 
 def test_a_look_passes_over_files_that_are_no_pictures(tmp_path, encoder):
     with pytest.raises(GalleryError):
-        look_at(tmp_path / "nowhere", encoder)
-    assert look_at(tmp_path, encoder) == Look()
+        look_at(FolderSource(tmp_path / "nowhere"), encoder)
+    assert look_at(FolderSource(tmp_path), encoder) == Look()
     (tmp_path / "broken.jpg").write_bytes(b"\xff\xd8\xff")
-    assert look_at(tmp_path, encoder) == Look()
+    assert look_at(FolderSource(tmp_path), encoder) == Look()
     Image.new("RGB", (50, 50), "teal").save(tmp_path / "flat.png")
-    assert look_at(tmp_path, encoder) == Look(1, 1)
-    assert look_at(tmp_path, FakeEncoder()) == Look()
+    assert look_at(FolderSource(tmp_path), encoder) == Look(1, 1)
+    assert look_at(FolderSource(tmp_path), FakeEncoder()) == Look()
 
 
 def test_the_method_that_searches_begin_with(searcher):

@@ -211,8 +211,8 @@ def test_a_picture_needs_no_encoder(disk, tmp_path):
 
     pool = SearcherPool(disk.home, lambda encoder: ScriptedLanguageModel(), none)
     service = SearchService(pool, InMemorySessionStore(), UploadFolder(disk.home / "uploads", max_megapixels=4))
-    assert service.image_path(NAME, "r0g1b0").name == "r0g1b0.png"
-    assert service.image_path(NAME, "r0g1b0", thumbnail=True).is_file()
+    assert service.picture(NAME, "r0g1b0").name == "r0g1b0.png"
+    assert service.picture(NAME, "r0g1b0", thumbnail=True).is_file()
     assert sorted(service.random_images(NAME, 99)) == sorted(pool.gallery(NAME).ids)
     held = pool.gallery(NAME)
     assert pool.gallery(NAME) is held

@@ -80,7 +80,7 @@ def test_an_upload_is_a_reference(service):
     session = service.start(NAME, method=MethodSettings(base="image-only"))
     turn = service.run_turn(session.session_id, "", reference_id=upload, k=3).turn
     assert turn.hits[0].image_id.endswith("g0b0")
-    assert service.image_path(NAME, upload).is_file()
+    assert service.picture(NAME, upload).is_file()
     assert service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0))) == upload  # same pixels, one file
 
 
