@@ -9,6 +9,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import warnings
 import webbrowser
@@ -119,6 +120,7 @@ def _page_root(page: Page) -> None:
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
+_TURNS = 0.001      # seconds that a thread of Python goes on while others wait: a save does not wait for searches
 
 
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
@@ -203,6 +205,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     """
     begin_logging(settings)
     return_large_blocks()
+    sys.setswitchinterval(_TURNS)
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         with collector_paused():

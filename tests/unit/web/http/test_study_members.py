@@ -44,7 +44,7 @@ class Process:
             app = FastAPI()
             services: Any = SimpleNamespace(
                 studies=StudyService(self.store, {"validity": Validity()}), study_store=self.store,
-                study_members=members, settings=SimpleNamespace(home=self.home), meter=Meter())
+                study_members=members, settings=SimpleNamespace(home=self.home, accel_redirect=""), meter=Meter())
             app.include_router(study_routes(services))
             app.include_router(studies_routes(services))
             app.add_middleware(SignedIn, role=role)

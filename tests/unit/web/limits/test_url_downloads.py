@@ -20,7 +20,6 @@ import gradio as gr
 import pytest
 from fastapi import FastAPI
 from gradio import processing_utils
-from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import may

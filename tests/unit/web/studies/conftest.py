@@ -32,7 +32,7 @@ from web.studies.quality import quality_routes
 def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     return SimpleNamespace(
         studies=StudyService(store, {name: kind.answers for name, kind in KINDS.items()}), study_store=store,
-        study_members=StudyMembers(store), settings=SimpleNamespace(home=tmp_path), meter=Meter())
+        study_members=StudyMembers(store), settings=SimpleNamespace(home=tmp_path, accel_redirect=""), meter=Meter())
 
 
 @pytest.fixture
