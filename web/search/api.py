@@ -153,7 +153,7 @@ def run_search(
         session = service.start(gallery, method=settings if (method or "").strip() else None,
                                 owner="" if person == LOCAL else person)
     loaded = service.run_turn(
-        session.session_id, text, reference_id=reference_id, further=also,
+        session, text, reference_id=reference_id, further=also,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count, as_typed=words,
     )
     reason = loaded.searcher.usual.reason if parent is None and not (method or "").strip() else ""
