@@ -287,8 +287,8 @@ class SearchService:
     def run_turn(
         self, session: str | SearchSession, text: str, *, reference_id: str | None = None,
         further: Sequence[str] = (), cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(),
-        k: int = 60, columns: int = 0, rules: bool = False, watch: TurnObserver | None = None, without: Sequence[str] = (),
-        as_typed: bool = False,
+        k: int = 60, columns: int = 0, rules: bool = False, watch: TurnObserver | None = None,
+        without: Sequence[str] = (), as_typed: bool = False,
     ) -> LoadedTurn:
         """Search once more in a session, continuing from ``parent_id`` (None: a first turn). ``session``: its id, or
         the session as the caller has just loaded it.
