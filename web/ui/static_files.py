@@ -118,7 +118,7 @@ def handed_over(path: Path, media_type: str, headers: Mapping[str, str], setting
         inside = path.resolve(strict=True).relative_to(settings.home.resolve())
     except (ValueError, OSError):
         return None
-    if inside.parts[0] not in _HANDED_OVER:
+    if not inside.parts or inside.parts[0] not in _HANDED_OVER:
         return None
     return Response(media_type=media_type, headers={
         **headers, "X-Accel-Redirect": settings.accel_redirect + quote(inside.as_posix())})
