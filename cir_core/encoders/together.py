@@ -67,4 +67,4 @@ def together(encoder: Encoder, rows: int = 0) -> Encoder:
     long as its texts do one by one or nearly, as it is. 1: as it is."""
     device = getattr(getattr(encoder, "device", None), "type", "cpu")
     rows = rows or (1 if device == "cpu" else ON_ACCELERATOR)
-    return encoder if rows == 1 else TogetherEncoder(encoder, rows)  # type: ignore[return-value]
+    return encoder if rows == 1 else TogetherEncoder(encoder, rows)
