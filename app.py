@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from cir_core.errors import CirqueError
-from cir_core.settings import get_settings
+from cir_core.settings import get_settings, quiet_threads
 from cir_core.support.process import collector_paused
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ def __getattr__(name: str) -> object:
 def main() -> int:
     try:
         settings = get_settings()
+        quiet_threads()
         with collector_paused():
             from web.server import serve
         serve(settings)

@@ -1,10 +1,12 @@
-"""Search throughput by the named call on a warm app: this checkout alone, or alternating with another one.
+"""Searches of 1, 16 and 64 people flat out on a warm app, by the named call and by the plain route in turn, and what
+annotators notice of them.
 
-    python -m benchmarks.searches --against ../cirque-before --searchers 16 --seconds 20 --rounds 4
+    python -m benchmarks.searches --against ../cirque-before --processes 2 --searchers 1 16 64 --seconds 10 --rounds 2
 
-Each checkout serves its own home, with the same gallery and the same users, and both are called by the
-same clients. Sides alternate by slice: ABBA, where A is this checkout. The clients share the processor with the
-app, so the table also shows the app's own processor time per search.
+``--against``: another checkout, called by its named call. Each checkout serves its own home, with the same gallery and
+the same users. ``--processes``: of this checkout, over one home; people are spread over them as a proxy spreads them.
+Ways alternate by slice: ABBA. The clients share the processor with the apps, so only ratios within one run count, and
+the table also shows the apps' own processor time for each search.
 """
 
 from __future__ import annotations
@@ -21,12 +23,12 @@ from pathlib import Path
 import orjson
 import psutil
 
-from benchmarks.driver import Timings, drive
+from benchmarks.driver import Act, Refused, Timings, drive
 from benchmarks.own_settings import environment_of
 from benchmarks.servers import ROOT
 from benchmarks.soak_app import App
 from benchmarks.soak_home import Home
-from benchmarks.soak_people import Searcher
+from benchmarks.soak_people import Annotator, Client, RouteSearcher, Searcher
 from benchmarks.soak_table import machine
 
 # Run in each checkout: its own code creates a home that its own server can open.
@@ -36,94 +38,153 @@ from dataclasses import asdict
 from pathlib import Path
 import orjson
 from benchmarks.soak_home import make_home
-home = make_home(Path(sys.argv[1]), annotators=2, searchers=int(sys.argv[2]), each=1)
+home = make_home(Path(sys.argv[1]), annotators=2 * int(sys.argv[3]), searchers=int(sys.argv[2]), each=int(sys.argv[4]))
 print(orjson.dumps({**asdict(home), "folder": str(home.folder), "image_ids": list(home.image_ids)}).decode())
 """
+_SAVES = 60   # a second, of one annotator, at most
+_HEADER = ("| | in all | errors | per second | p50 | p95 | processor time of the app for each |\n"
+           "|---|--:|--:|--:|--:|--:|--:|")
 
 
 @dataclass
 class Side:
-    """One measured checkout. ``processor``: processor seconds of its app during measurement."""
+    """A checkout with its running processes."""
 
     name: str
-    app: App
-    people: list[Searcher]
+    home: Home
+    apps: Sequence[App]
+    ledgers: Path
+
+    def people(self, kind: type[Client], names: Sequence[str]) -> list[Client]:
+        people: list[Client] = []
+        for number, name in enumerate(names):
+            person = kind(self.apps[number % len(self.apps)], self.home, name, self.ledgers, 8)
+            if isinstance(person, Searcher):
+                person.brings = person.looks = 0.0
+            people.append(person)
+        return people
+
+    @property
+    def processor(self) -> float:
+        times = [psutil.Process(app.pid).cpu_times() for app in self.apps]
+        return float(sum(one.user + one.system for one in times))
+
+
+@dataclass
+class Line:
+    """One row of the table. ``beside``: who works meanwhile and is not counted."""
+
+    name: str
+    side: Side
+    people: Sequence[Client]
+    beside: Sequence[Client] = ()
     timings: Timings = field(default_factory=lambda: Timings(0))
+    errors: list[str] = field(default_factory=list)
     processor: float = 0.0
 
     async def measure(self, seconds: float) -> None:
         """Measure a slice; its first second is not counted."""
-        acts = [person.act_once for person in self.people]
-        await drive(acts, 1.0, Timings(len(acts)))
-        before = self._processor()
-        await drive(acts, seconds, self.timings)
-        self.processor += self._processor() - before
+        before, others = 0.0, Timings(0)
+        for length, into in ((1.0, Timings(0)), (seconds, self.timings)):
+            before = self.side.processor
+            await asyncio.gather(drive([self._act(one) for one in self.people], length, into),
+                                 drive([self._act(one) for one in self.beside], length, others))
+        self.processor += self.side.processor - before
 
-    def line(self) -> str:
-        searches = len(self.timings.milliseconds)
-        return (f"| {self.name} | {searches:,} | {self.timings.rate:.1f} | {self.timings.quantile(0.5):,.0f} ms | "
-                f"{self.timings.quantile(0.95):,.0f} ms | {1000 * self.processor / max(1, searches):.1f} ms |")
+    def row(self) -> str:
+        count = len(self.timings.milliseconds)
+        return (f"| {self.name} | {count:,} | {len(self.errors):,} | {self.timings.rate:.1f} | "
+                f"{self.timings.quantile(0.5):,.0f} ms | {self.timings.quantile(0.95):,.0f} ms | "
+                f"{1000 * self.processor / max(1, count):.1f} ms |")
 
-    def _processor(self) -> float:
-        times = psutil.Process(self.app.pid).cpu_times()
-        return float(times.user + times.system)
+    def _act(self, person: Client) -> Act:
+        async def act() -> None:
+            try:
+                await person.act_once()
+            except Refused as error:
+                self.errors.append(str(error).partition("\n")[0])
+
+        return act
 
 
-def make_home(root: Path, folder: Path, searchers: int) -> Home:
+def make_home(root: Path, folder: Path, searchers: int, annotators: int, saves: int) -> Home:
     """Create a home in ``folder`` with the code of ``root``. Raises RuntimeError with its output on failure."""
     environment = environment_of(folder, PYTHONPATH=str(root))
-    made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers)], cwd=root, env=environment,
-                          capture_output=True, text=True, check=False)
+    made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers), str(annotators), str(saves)],
+                          cwd=root, env=environment, capture_output=True, text=True, check=False)
     if made.returncode:
         raise RuntimeError(f"The code in {root} made no home:\n{made.stderr}")
     fields = orjson.loads(made.stdout.splitlines()[-1])
     return Home(**{**fields, "folder": Path(fields["folder"])})
 
 
-async def compare(roots: Sequence[Path], folder: Path, searchers: int, seconds: float, rounds: int) -> list[Side]:
-    """``rounds`` slices of each of ``roots``; the first one runs first and last."""
-    sides: list[Side] = []
-    try:
-        for number, root in enumerate(roots):
-            home = await asyncio.to_thread(make_home, root, folder / f"home-{number}", searchers)
-            ledgers = folder / f"ledgers-{number}"
-            ledgers.mkdir()
-            app = App(home.folder, root=root)
-            people = [Searcher(app, home, name, ledgers, 8) for name in home.searchers]
-            for person in people:
-                person.brings = 0.0
-            sides.append(Side("this checkout" if number == 0 else str(root), app, people))
+async def measured(sides: Sequence[Side], options: argparse.Namespace) -> None:
+    """Start the apps, and print the table."""
+    for side in sides:
+        side.ledgers.mkdir()
+        for app in side.apps:
             await app.start()
-            await people[0].act_once()       # waits until the model is loaded
-        for number in range(rounds):
-            for side in sides if number % 2 == 0 else sides[::-1]:
-                await side.measure(seconds)
+        for app in side.apps:
+            await asyncio.wait_for(app.warm.wait(), 300)
+    ours = sides[0]
+    for count in options.searchers:
+        lines = [Line(f"{count} searching, named call{'' if side is ours else ', ' + side.name}", side,
+                      side.people(Searcher, side.home.searchers[:count])) for side in sides]
+        lines.append(Line(f"{count} searching, plain route", ours,
+                          ours.people(RouteSearcher, ours.home.searchers[:count])))
+        await _in_turn(lines, options)
+        best = lines[-1].timings.rate
+        print(f"  plain route to named call{', ' + sides[-1].name if len(sides) > 1 else ''}: "
+              f"{best / max(1e-9, lines[len(sides) - 1].timings.rate):.2f} times as many a second", flush=True)
+    judges = ours.people(Annotator, ours.home.judges[:options.annotators])
+    searching = ours.people(RouteSearcher, ours.home.searchers[:options.beside])
+    lines = [Line(f"{len(judges)} annotating alone", ours, judges),
+             Line(f"{len(judges)} annotating beside {len(searching)} searching", ours, judges, searching)]
+    await _in_turn(lines, options)
+    alone, beside = (line.timings.quantile(0.5) for line in lines)
+    print(f"  save and next beside searches: {beside / max(1e-9, alone):.2f} times as long as alone (median)")
+
+
+async def _in_turn(lines: Sequence[Line], options: argparse.Namespace) -> None:
+    for number in range(options.rounds):
+        for line in lines if number % 2 == 0 else lines[::-1]:
+            await line.measure(options.seconds)
+    for line in lines:
+        print(line.row(), flush=True)
+        for error in sorted(set(line.errors)):
+            print(f"  {error}")
+
+
+async def run(sides: Sequence[Side], options: argparse.Namespace) -> None:
+    print(f"{machine()}.\n\n{_HEADER}", flush=True)
+    try:
+        await measured(sides, options)
     finally:
         for side in sides:
-            for person in side.people:
-                person.leave()
-            await side.app.stop()
-    return sides
+            for app in side.apps:
+                await app.stop()
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.searches", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", type=Path, help="another checkout, for example: git worktree add PATH COMMIT")
-    parser.add_argument("--searchers", type=int, default=16)
+    parser.add_argument("--processes", type=int, default=1, help="of this checkout")
+    parser.add_argument("--searchers", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--annotators", type=int, default=4)
+    parser.add_argument("--beside", type=int, default=16, help="searchers beside the annotators")
     parser.add_argument("--seconds", type=float, default=20.0, help="of each slice")
-    parser.add_argument("--rounds", type=int, default=4, help="slices of each checkout")
+    parser.add_argument("--rounds", type=int, default=2, help="slices of each line")
     options = parser.parse_args(arguments)
-    roots = [ROOT, *([options.against.resolve()] if options.against else [])]
+    saves = round(_SAVES * (options.seconds + 1) * options.rounds * 2)
     with tempfile.TemporaryDirectory(prefix="cirque-searches-") as folder:
-        sides = asyncio.run(compare(roots, Path(folder), options.searchers, options.seconds, options.rounds))
-    print(f"{options.searchers} searchers flat out, {machine()}.\n")
-    print("| | searches | per second | p50 | p95 | processor time of the app for each |\n|---|--:|--:|--:|--:|--:|")
-    for side in sides:
-        print(side.line())
-    if len(sides) == 2:
-        ours, theirs = (side.timings.rate for side in sides)
-        print(f"\n{ours / theirs:.2f} times as many searches per second.")
+        sides = []
+        for number, root in enumerate([ROOT, *([options.against.resolve()] if options.against else [])]):
+            home = make_home(root, Path(folder) / f"home-{number}", max(*options.searchers, options.beside),
+                             options.annotators, saves)
+            apps = [App(home.folder, root=root) for _ in range(1 if number else options.processes)]
+            sides.append(Side(str(root), home, apps, Path(folder) / f"ledgers-{number}"))
+        asyncio.run(run(sides, options))
 
 
 if __name__ == "__main__":

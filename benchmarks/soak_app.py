@@ -41,7 +41,7 @@ class App:
     async def start(self, **changes: str) -> None:
         """Start and wait for the first response, which is before its model is loaded. ``changes``: settings of this
         run. Raises RuntimeError with its log on failure."""
-        log = self._home / f"app-{self.age}.log"
+        log = self._home / f"app-{self._port}-{self.age:03d}.log"
         began = time.monotonic()
         with log.open("w") as stream:
             self._process = subprocess.Popen([sys.executable, "app.py"], cwd=self._root, stdout=stream,

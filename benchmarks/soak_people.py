@@ -217,6 +217,7 @@ class Searcher(Client):
 
     turns, method = 3, ""
     brings = 0.25         # share of sessions that begin with an upload
+    looks = _LOOK         # share of searches after which the session is exported
     held_up = False       # on purpose, by a language model that does not respond
 
     def __init__(self, *about: Any) -> None:
@@ -234,7 +235,7 @@ class Searcher(Client):
         self._session = found["session_id"]
         self.note(Line("turn", found["turn_id"], digest_of([[hit["image_id"], hit["rank"]] for hit in found["hits"]]),
                        place=self._session))
-        if self._rng.random() < _LOOK:
+        if self._rng.random() < self.looks:
             await self.insisting("look", lambda: self._connection.get(f"/export/{self._session}.json"))
         return True
 
@@ -280,3 +281,11 @@ class Searcher(Client):
             b"/media/upload", content.getvalue(), b"image/png")))
         self.note(Line("upload", answer["reference_id"], hashlib.sha256(picture.tobytes()).hexdigest()[:24]))
         return str(answer["reference_id"])
+
+
+class RouteSearcher(Searcher):
+    """Searches by the plain route."""
+
+    async def _searched(self, text: str) -> bytes:
+        return await self.route(b"/api/search", reference=self._reference if not self._session else "", text=text,
+                                session_id=self._session, method=self.method)

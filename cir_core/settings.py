@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
@@ -26,6 +27,13 @@ from cir_core.types.records import Domain
 # Limits of each visitor of a public demo, unless others are set.
 _OF_A_DEMO: Mapping[str, int] = {"max_upload_mb": 10, "uploads_per_day": 50, "upload_mb_per_day": 100}
 _EMPTY_HOME = "it is set, but empty. Name a folder, or unset it for the default one"
+
+
+def quiet_threads() -> None:
+    """Let the threads of a model sleep while they have nothing to do, unless the environment says otherwise. By default
+    they spin, each search has its own, and what they spin away is missing to all others. Call it before a model library
+    is loaded."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def default_home() -> Path:
@@ -53,6 +61,7 @@ class Settings(BaseSettings):
     gallery: str = Field("atelier", description="Gallery the search screen opens with.")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:0, mps.")
     precision: str = Field("auto", description="auto, fp32, fp16, bf16.")
+    text_batch: int = Field(0, ge=0, le=64, description="Texts of waiting searches that are encoded in one pass.")
     allow_downloads: bool = Field(False, description="Let encoders fetch weights from a hub.")
     photo_encoder: str = Field("ViT-B-32/openai", description="Encoder that the app offers to download for photos.")
     max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
@@ -78,6 +87,7 @@ class Settings(BaseSettings):
     metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token that allows reading them from anywhere.")
     grace_seconds: float = Field(8.0, ge=0, le=600, description="Time for running requests to finish at shutdown.")
     min_free_mb: float = Field(200.0, ge=0, description="Free disk space below which /readyz warns.")
+    accel_redirect: str = Field("", description="Internal location of nginx that has the home folder.")
     milvus_token: SecretStr = Field(SecretStr(""), description="Credentials for Milvus: NAME:PASSWORD or an API key.")
     milvus_timeout: float = Field(10.0, gt=0, le=600, description="Seconds a call of Milvus may take.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
@@ -125,6 +135,14 @@ class Settings(BaseSettings):
             except ValueError:
                 raise ValueError(f"{quoted(part)} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
         return ",".join(parts)
+
+    @field_validator("accel_redirect")
+    @classmethod
+    def _location(cls, value: str) -> str:
+        value = value.strip()
+        if value and not re.fullmatch(r"/[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*/?", value):
+            raise ValueError(f"{quoted(value)} is no location of nginx, such as /cirque-home/")
+        return f"{value.rstrip('/')}/" if value else ""
 
     @field_validator("public_url")
     @classmethod

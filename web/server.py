@@ -9,10 +9,11 @@ import logging
 import os
 import signal
 import socket
+import sys
 import threading
 import warnings
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,6 +36,8 @@ from web.benchmarks.jobs import ConstructionJobs
 from web.benchmarks.routes import benchmark_routes
 from web.benchmarks.shelf import FOLDER, BenchmarkShelf
 from web.http import background, json_api
+from web.http.call_routes import call_routes
+from web.http.calls import Call, Caller
 from web.http.pages import SCREENS, SEARCH, Page
 from web.http.request_ids import with_request_ids
 from web.limits.connections import Connections, Networks, TimeoutProtocol, most_connections
@@ -53,7 +56,7 @@ from web.ops.logging_setup import begin_logging
 from web.ops.warming import Warming
 from web.ops.weights import weights_routes
 from web.search.actions.base import LONG
-from web.search.api import check_search
+from web.search.api import search_call, wire_search
 from web.search.media import media_routes
 from web.search.routes import (
     audit_routes,
@@ -66,11 +69,11 @@ from web.search.routes import (
     suggestion_routes,
 )
 from web.search.tab import build_search_tab
-from web.search.thumbs import thumb_routes
+from web.search.thumbs import thumb_call, thumb_routes, wire_thumb
 from web.services import Services, open_services
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
-from web.studies.api import wire_study_calls
+from web.studies.api import study_calls, wire_study_calls
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
@@ -81,13 +84,24 @@ from web.ui.static_files import in_module, own_routes
 _UPLOADS = (3600, 86400)
 
 
-def build_demo(services: Services) -> Screens:
-    """The app's pages over ``services``. No model is loaded here."""
+def calls_of(services: Services) -> list[Call]:
+    """What programs may call; nothing in a public demo."""
+    if services.settings.public_demo:
+        return []
+    return [search_call(services), thumb_call(services), *study_calls(services)]
+
+
+def build_demo(services: Services, calls: Sequence[Call] | None = None) -> Screens:
+    """The app's pages over ``services``, with ``calls`` (default: all) as named ones. No model is loaded here."""
+    calls = calls_of(services) if calls is None else calls
     with Screens(title="cirque", analytics_enabled=False, fill_width=True, delete_cache=_UPLOADS) as demo:
         build_search_tab(demo, services)
         if services.settings.public_demo:
             return demo
-        wire_study_calls(services)
+        search, thumb, *studies = calls
+        wire_search(search)
+        wire_thumb(thumb)
+        wire_study_calls(studies)
         for page in SCREENS:
             if page.path != SEARCH.path:
                 demo.begin_page(page.title, page.path)
@@ -106,6 +120,7 @@ def _page_root(page: Page) -> None:
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
+_TURNS = 0.001      # seconds that a thread of Python goes on while others wait: a save does not wait for searches
 
 
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
@@ -123,6 +138,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     services.meter.running(lambda: len(services.runs))
     services.meter.unfinished(lambda: shutdown_state.unfinished)
     images = ImageFetcher(settings.max_upload_mb, services.quota)
+    offered = calls_of(services)
+    caller = Caller(offered, images)
     routers: tuple[APIRouter, ...] = (
         health_routes(settings, services.database, shutdown_state, services.meter, warming), own_routes(), me_routes(),
         media_routes(services, images), export_routes(services), live_routes(services.runs),
@@ -134,7 +151,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             audit_routes(services), judge_routes(services), thumb_routes(services), import_routes(services),
             study_routes(services), adjudicate_routes(services), studies_routes(services), quality_routes(services),
             sample_routes(services), analysis_routes(services), benchmark_routes(services, shelf, constructions),
-            log_routes(services), weights_routes(services),
+            log_routes(services), weights_routes(services), call_routes(caller),
         )
     for routes in routers:
         app.include_router(routes)
@@ -156,7 +173,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
-        demo = build_demo(services)
+        demo = build_demo(services, offered)
         shutdown_state.background_work = lambda: demo.unfinished
         calls.update(index for index, call in demo.fns.items() if call.fn is not None)
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
@@ -166,7 +183,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         if settings.mcp:
             from web.mcp import McpServer  # its library is an extra
 
-            McpServer(demo, images, {"search": partial(check_search, services)}).attach(app)
+            McpServer(caller).attach(app)
         app = gr.mount_gradio_app(
             app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
@@ -188,6 +205,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     """
     begin_logging(settings)
     return_large_blocks()
+    sys.setswitchinterval(_TURNS)
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener), contextlib.ExitStack() as opened:
         with collector_paused():

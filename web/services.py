@@ -63,6 +63,7 @@ def open_services(settings: Settings) -> Services:
     """Open the store and the gallery pool. Models are loaded on first use."""
     from annotation.kinds.table import KINDS
     from cir_core.encoders import load_encoder
+    from cir_core.encoders.together import together
     from cir_core.images.uploads import UploadFolder
     from cir_core.language.connect import language_models
     from cir_core.relevance.configured import scorers_of
@@ -81,7 +82,8 @@ def open_services(settings: Settings) -> Services:
         allow_downloads=settings.allow_downloads,
     )
     pool = SearcherPool(
-        settings.home, language_models(settings, stores.answers, heard=meter.asked_model), loader,
+        settings.home, language_models(settings, stores.answers, heard=meter.asked_model),
+        lambda spec: together(loader(spec), settings.text_batch),
         domain=settings.domain, relevance=scorers_of(settings),
         only=(settings.gallery,) if settings.public_demo else None,
     )

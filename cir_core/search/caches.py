@@ -4,7 +4,7 @@ and vectors of texts, for repeated ranking by the same short texts."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from cachetools import LRUCache
@@ -72,6 +72,26 @@ class Descriptions:
                 self._texts.update(read)
             found |= read
         return {image_id: text for image_id, text in found.items() if text}
+
+
+class Marked:
+    """Which images something is true of. Thread-safe; each image is asked of once, as long as there is room."""
+
+    def __init__(self) -> None:
+        self._known: LRUCache[str, bool] = LRUCache(_KEPT)
+        self._lock = threading.Lock()
+
+    def among(self, image_ids: Sequence[str], ask: Callable[[Sequence[str]], Iterable[bool]]) -> frozenset[str]:
+        """Those of ``image_ids`` that it is true of. ``ask`` tells, for images in their order."""
+        with self._lock:
+            found = {image_id: self._known[image_id] for image_id in image_ids if image_id in self._known}
+        new = [image_id for image_id in dict.fromkeys(image_ids) if image_id not in found]
+        if new:
+            told = {image_id: bool(one) for image_id, one in zip(new, ask(new), strict=True)}
+            with self._lock:
+                self._known.update(told)
+            found |= told
+        return frozenset(image_id for image_id, is_marked in found.items() if is_marked)
 
 
 _TEXTS = 512

@@ -37,7 +37,7 @@ from cir_core.methods.steps import counts_marks, reads_captions, step_rerank, st
 from cir_core.relevance.configured import configured_scorer
 from cir_core.search.adjusting import TurnResult as TurnResult
 from cir_core.search.adjusting import adjusted
-from cir_core.search.caches import Captioner, Descriptions, TextVectors
+from cir_core.search.caches import Captioner, Descriptions, Marked, TextVectors
 from cir_core.search.far_pictures import UNLIKE, FarPictures
 from cir_core.search.prepare import Composed, PreparedTurn, apply_history
 from cir_core.search.protocol import make_card
@@ -86,6 +86,7 @@ class Searcher:
         self._captioner = Captioner(language, domain)
         self.descriptions = Descriptions(gallery, encoder, domain)
         self._texts = TextVectors(encoder)
+        self._unlike = Marked()
         self._far = FarPictures(gallery.features)
         if within is None:
             self.index = index or FlatIndex(gallery.features, gallery.ids)
@@ -119,9 +120,8 @@ class Searcher:
         return foreign_share(self.gallery, self.encoder)
 
     def unlike(self, image_ids: Sequence[str]) -> frozenset[str]:
-        """Those of the gallery's ``image_ids`` that show something its encoder does not know."""
-        unlike = undescribed(self.features_of(image_ids), self.encoder) if image_ids else ()
-        return frozenset(image_id for image_id, is_unlike in zip(image_ids, unlike, strict=True) if is_unlike)
+        """Those of the gallery's ``image_ids`` that show something its encoder does not know. Each is read once."""
+        return self._unlike.among(image_ids, lambda new: undescribed(self.features_of(new), self.encoder))
 
     def able(self, reference: Reference, method: MethodSettings) -> tuple[MethodSettings, tuple[str, ...]]:
         """``method``, or what stands in for it with this reference, with a note

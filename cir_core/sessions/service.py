@@ -227,12 +227,13 @@ class SearchService:
         self._store.put_thumb(session_id, Thumb(turn_id, image_id, person, up, datetime.now(UTC)))
 
     def run_turn(
-        self, session_id: str, text: str, *, reference_id: str | None = None, further: Sequence[str] = (),
-        cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, columns: int = 0,
-        rules: bool = False, watch: TurnObserver | None = None, without: Sequence[str] = (),
-        as_typed: bool = False,
+        self, session: str | SearchSession, text: str, *, reference_id: str | None = None,
+        further: Sequence[str] = (), cuts: Sequence[Cut] = (), parent_id: str | None = None, marks: Marks = Marks(),
+        k: int = 60, columns: int = 0, rules: bool = False, watch: TurnObserver | None = None,
+        without: Sequence[str] = (), as_typed: bool = False,
     ) -> LoadedTurn:
-        """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
+        """Search once more in a session, continuing from ``parent_id`` (None: a first turn). ``session``: its id, or
+        the session as the caller has just loaded it.
 
         ``reference_id`` is a gallery image or an upload, ``further`` are up to 3 more that are the reference together
         with it; by default those of the parent are used again. ``cuts`` tell which uploads were cut out of what.
@@ -243,7 +244,7 @@ class SearchService:
         it was before.
         """
         began = perf_counter()
-        session = self._store.session(session_id)
+        session = self._store.session(session) if isinstance(session, str) else session
         path = session.path_to(parent_id) if parent_id else ()
         if parent_id and not path:
             raise SearchError("That turn is not part of this session. Reload the page.")
@@ -298,7 +299,7 @@ class SearchService:
         if len(shown) >= len(searcher.gallery):
             raise SearchError("Every image of this gallery has been shown. Ask for something else, or go back.")
         return self.run_turn(
-            session_id, turn.modification_text, reference_id=turn.reference_id, further=turn.further,
+            loaded.session, turn.modification_text, reference_id=turn.reference_id, further=turn.further,
             parent_id=turn.parent_id, marks=turn.composition.marks if turn.composition else Marks(), k=k,
             watch=watch, without=shown)
 

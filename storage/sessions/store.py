@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from cachetools import LRUCache
 from sqlalchemy import (
     ColumnElement,
     Connection,
@@ -37,6 +39,7 @@ from storage.mapping.rows import session_from, session_values, summary_from, tur
 from storage.opening import open_home_database
 
 _AT_ONCE = 500  # ids in one IN (…); databases limit the parameters of a statement
+_TURNS_KEPT = 256
 
 def open_store(settings: Settings) -> SqlSessionStore:
     """Session store of the configured database, migrated. Raises StorageError."""
@@ -48,6 +51,7 @@ class SqlSessionStore:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._turns = _Turns()
 
     def close(self) -> None:
         self.engine.dispose()
@@ -98,7 +102,7 @@ class SqlSessionStore:
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
         with reading(self.engine) as connection:
-            return _load(connection, session_id, whole=whole)
+            return _load(connection, session_id, whole=whole, turns=self._turns)
 
     def owner_of(self, session_id: str) -> str:
         s = tables.sessions.c
@@ -259,8 +263,33 @@ def _update(connection: Connection, session_id: str, **values: Any) -> None:
     connection.execute(update(s).where(s.c.session_id == session_id).values(**values))
 
 
-def _load(connection: Connection, session_id: str, *, whole: bool = False) -> SearchSession:
-    found = load_sessions(connection, [session_id], whole=whole)
+class _Turns:
+    """Turns that were read last: they never change, and an event of the screen reads its session several times.
+    Thread-safe."""
+
+    def __init__(self) -> None:
+        self._read: LRUCache[str, Turn] = LRUCache(_TURNS_KEPT)
+        self._lock = threading.Lock()
+
+    def of(self, connection: Connection, session_ids: Sequence[str]) -> list[Turn]:
+        t = tables.turns.c
+        ids = list(connection.execute(
+            select(t.turn_id).where(t.session_id.in_(session_ids)).order_by(t.session_id, t.seq)).scalars())
+        with self._lock:
+            found = {turn_id: self._read[turn_id] for turn_id in ids if turn_id in self._read}
+        new = [turn_id for turn_id in ids if turn_id not in found]
+        for start in range(0, len(new), _AT_ONCE):
+            some = select(tables.turns).where(t.turn_id.in_(new[start:start + _AT_ONCE]))
+            found |= {row.turn_id: turn_from(row) for row in connection.execute(some)}
+        with self._lock:
+            self._read.update((turn_id, found[turn_id]) for turn_id in new[-_TURNS_KEPT:] if turn_id in found)
+        return [found[turn_id] for turn_id in ids if turn_id in found]
+
+
+def _load(
+    connection: Connection, session_id: str, *, whole: bool = False, turns: _Turns | None = None,
+) -> SearchSession:
+    found = load_sessions(connection, [session_id], whole=whole, known=turns)
     if session_id not in found:
         raise _unknown_session(session_id)
     return found[session_id]
@@ -282,6 +311,7 @@ def only_branch() -> SearchError:
 
 def load_sessions(
     connection: Connection, session_ids: Sequence[str], *only: ColumnElement[bool], whole: bool = False,
+    known: _Turns | None = None,
 ) -> dict[str, SearchSession]:
     """Sessions by id, with their turns; those that are unknown or do not match ``only`` are left out. ``whole``: with
     the branches that were deleted."""
@@ -299,8 +329,10 @@ def load_sessions(
             if row.removed_at is not None and not whole:
                 removed.add(row.branch_id)
         turns: dict[str, list[Turn]] = defaultdict(list)
-        for row in connection.execute(_in_order(tables.turns.c.seq, ids)):
-            turns[row.session_id].append(turn_from(row))
+        read = known.of(connection, ids) if known is not None else map(
+            turn_from, connection.execute(_in_order(tables.turns.c.seq, ids)))
+        for turn in read:
+            turns[turn.session_id].append(turn)
         thumbs: dict[str, list[Thumb]] = defaultdict(list)
         for row in connection.execute(_thumbs_of(ids)):
             thumbs[row.session_id].append(record_from(Thumb, row))

@@ -6,6 +6,7 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from getpass import getuser
 from pathlib import Path
 
 from benchmarks.servers import lasting_port
@@ -13,7 +14,7 @@ from tests.fakes.patience import PATIENCE
 from tests.integration.processes import ROOT, nginx, wait_until_answers
 
 _AROUND = """
-daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log warn;
+user {user}; daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log warn;
 events {{ worker_connections 256; }}
 http {{
   access_log off;
@@ -63,7 +64,7 @@ def as_documented(folder: Path, first: str, second: str) -> Iterator[str]:
     conf = _documented(folder, "nginx.conf", HOST, {
         "/etc/ssl/certs/cirque.pem": folder / "certificate", "/etc/ssl/private/cirque.key": folder / "key",
         "127.0.0.1:7860": first, "127.0.0.1:7861": second, "listen 80;": f"listen 127.0.0.1:{plain};",
-        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl"})
+        "listen 443 ssl": f"listen 127.0.0.1:{port} ssl", "/var/lib/cirque": folder / "home"})
     with _running(folder, conf, f"http://127.0.0.1:{plain}/"):
         yield f"https://127.0.0.1:{port}"
 
@@ -104,7 +105,7 @@ def sent_again() -> list[str]:
 
 @contextmanager
 def _running(folder: Path, inside: str, asked: str) -> Iterator[None]:
-    (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, inside=inside))
+    (folder / "nginx.conf").write_text(_AROUND.format(folder=folder, inside=inside, user=getuser()))
     with (folder / "nginx.log").open("w") as log:
         running = subprocess.Popen([nginx(), "-c", str(folder / "nginx.conf"), "-p", str(folder)],
                                    stdout=log, stderr=subprocess.STDOUT)

@@ -135,7 +135,7 @@ def routes(home: Path) -> Iterator[TestClient]:
     """The screen's routes over ``home``, for one person."""
     stores = stores_of(home)
     services: Any = SimpleNamespace(studies=StudyService(stores.studies, {"validity": Validity()}),
-                                    settings=SimpleNamespace(home=home), meter=Meter(),
+                                    settings=SimpleNamespace(home=home, accel_redirect=""), meter=Meter(),
                                     study_members=StudyMembers(stores.studies))
     app = FastAPI()
     app.include_router(study_routes(services))

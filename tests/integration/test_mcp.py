@@ -200,6 +200,31 @@ def test_every_tool_does_its_work(served: Served, transport: str) -> None:
             run(each())
 
 
+def test_a_search_is_the_same_by_all_three_ways(closed_one: Served) -> None:
+    headers, start = closed_one.headers(closed_one.searcher), some_id(closed_one)
+    given = {"reference": start, "text": "in red with stripes", "k": 7}
+    with httpx.Client(base_url=closed_one.url, headers=headers, timeout=PATIENCE) as web:
+        plain = web.post("/api/search", json=given).raise_for_status().json()
+        data = [start, None, given["text"], "", 7, "", [], []]
+        [named] = web.post("/gradio_api/run/search", json={"data": data}).raise_for_status().json()["data"]
+        begun = web.post("/gradio_api/call/search", json={"data": data}).raise_for_status().json()["event_id"]
+        fetched = web.get(f"/gradio_api/call/search/{begun}").text.partition("event: complete\ndata: ")[2]
+        further = web.post("/api/search", json={"text": "longer", "session_id": plain["session_id"]}).json()
+        described = web.get("/api/openapi.json").json()["paths"]
+
+    async def story() -> tuple[Any, set[str]]:
+        async with mcp_session(closed_one.url, headers) as session:
+            return await call(session, "search", **given), {one.name for one in (await session.list_tools()).tools}
+
+    tool, tools = run(story())
+    ways = [plain, named, json.loads(fetched.partition("\n")[0])[0], tool]
+    for one in ways:   # each a session of its own
+        assert one.pop("session_id") and one.pop("turn_id")
+    assert len(plain["hits"]) == 7 and all(one == plain for one in ways)
+    assert len(further["hits"]) == 10
+    assert described.keys() == {f"/api/{name}" for name in tools}
+
+
 def test_the_answer_is_json_for_clients_that_read_text_only(closed_one: Served) -> None:
     async def story() -> tuple[str, Any]:
         async with mcp_session(closed_one.url, closed_one.headers(closed_one.judge)) as session:

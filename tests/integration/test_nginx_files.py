@@ -26,8 +26,8 @@ WITHOUT = ("/sign-in", "/join/secret", "/people/invite", "/gradio_api/call/searc
 
 
 class Process(ThreadingHTTPServer):
-    """Notes what it is asked. It answers 503 to what is in ``busy``, and hangs up on what is in ``deadly`` after it
-    has read it."""
+    """Notes what it is asked. It has nginx send the files of ``inside``. It answers 503 to what is in ``busy``, and
+    hangs up on what is in ``deadly`` after it has read it."""
 
     daemon_threads = True
 
@@ -36,6 +36,7 @@ class Process(ThreadingHTTPServer):
         self.asked: list[str] = []
         self.busy: set[str] = set()
         self.deadly: set[str] = set()
+        self.inside: dict[str, str] = {}   # the file that nginx is told to send
         self._serving = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         self._serving.start()
 
@@ -59,6 +60,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path in self.server.deadly:
             return
         self.send_response(503 if self.path in self.server.busy else 200)
+        if inside := self.server.inside.get(self.path):
+            self.send_header("X-Accel-Redirect", inside)
+            self.send_header("Content-Type", "image/webp")
+            self.send_header("Cache-Control", "private, max-age=31536000, immutable")
         self.send_header("Content-Length", "0")
         self.send_header("Connection", "close")   # so that no connection outlives the process
         self.end_headers()
@@ -142,6 +147,36 @@ def test_what_carries_no_token_is_never_sent_twice(site: Site, path: str) -> Non
         process.deadly, process.busy = set(), {path}
     assert site.ask("POST", path, "person").status_code == 503
     assert site.times(path) == 2
+
+
+def test_plain_calls_of_one_person_are_shared_by_the_processes(site: Site) -> None:
+    landed = {site.ask("POST", "/api/search", "person").headers["x-landed-on"] for _ in PEOPLE}
+    assert landed == {process.address for process in site.processes}
+    assert len({site.ask("POST", "/gradio_api/run/search", "person").headers["x-landed-on"] for _ in PEOPLE}) == 1
+
+
+def test_nginx_sends_the_pictures_that_it_is_told_to_and_no_others(site: Site, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for name in ("galleries/one/a b.webp", "cirque.db", "studies/s/t-s.webp"):
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(name.encode())
+    inside = {"/media/thumb": "/cirque-home/galleries/one/a%20b.webp", "/study/image/s/t-s.webp":
+              "/cirque-home/studies/s/t-s.webp", "/db": "/cirque-home/cirque.db",
+              "/up": "/cirque-home/galleries/../cirque.db", "/coded": "/cirque-home/galleries/%2e%2e/cirque.db"}
+    for process in site.processes:
+        process.inside = inside
+    sent = site.ask("GET", "/media/thumb")
+    assert (sent.status_code, sent.content) == (200, b"galleries/one/a b.webp")
+    assert sent.headers["content-type"] == "image/webp" and "immutable" in sent.headers["cache-control"]
+    assert sent.headers["x-content-type-options"] == "nosniff" and "sandbox" in sent.headers["content-security-policy"]
+    assert "x-accel-redirect" not in sent.headers
+    assert site.ask("GET", "/study/image/s/t-s.webp").content == b"studies/s/t-s.webp"
+    for path in ("/db", "/up", "/coded"):
+        assert site.ask("GET", path).content != b"cirque.db", path
+    for path in inside.values():
+        answer = site.ask("GET", path)   # nobody can ask for what only cirque may tell nginx to send
+        assert answer.status_code == 404 or not answer.content, path
+        assert b"galleries" not in answer.content and b"studies" not in answer.content
 
 
 # --- what nginx writes about invitations -----------------------------------------------------

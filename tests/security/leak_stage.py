@@ -135,7 +135,8 @@ class Browser:
     def __init__(self, home: Path, store: SqlStudyStore, who: str = "Ada", role: Role = "annotator") -> None:
         services: Any = SimpleNamespace(
             studies=StudyService(store, {name: kind.answers for name, kind in KINDS.items()}),
-            study_store=store, study_members=StudyMembers(store), settings=SimpleNamespace(home=home), meter=Meter())
+            study_store=store, study_members=StudyMembers(store),
+            settings=SimpleNamespace(home=home, accel_redirect=""), meter=Meter())
         app = FastAPI()
         app.include_router(study_routes(services))
         app.include_router(adjudicate_routes(services))

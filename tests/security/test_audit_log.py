@@ -67,7 +67,7 @@ def people(log: SqlAuditLog) -> PeopleService:
 def open_as(log: SqlAuditLog, store: SqlStudyStore, people: PeopleService, tmp_path: Path) -> Callable[..., TestClient]:
     services: Any = SimpleNamespace(people=people, processes=ServingProcesses(tmp_path, sqlite=True),
                                     study_store=store, log=log, study_members=StudyMembers(store),
-                                    settings=SimpleNamespace(home=tmp_path))
+                                    settings=SimpleNamespace(home=tmp_path, accel_redirect=""))
 
     def browse(name: str = "") -> TestClient:
         app = FastAPI(openapi_url=None)

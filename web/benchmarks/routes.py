@@ -179,11 +179,11 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
 
     @routes.get("/benchmarks/thumb", include_in_schema=False)
     def thumb(name: str, image: str) -> Response:
-        return picture_answer(partial(_picture, name, image, thumbnail=True), services.settings.max_image_megapixels)
+        return picture_answer(partial(_picture, name, image, thumbnail=True), services.settings)
 
     @routes.get("/benchmarks/full", include_in_schema=False)
     def full(name: str, image: str) -> Response:
-        return picture_answer(partial(_picture, name, image, thumbnail=False), services.settings.max_image_megapixels)
+        return picture_answer(partial(_picture, name, image, thumbnail=False), services.settings)
 
     return routes
 

@@ -1,5 +1,4 @@
-"""Result types of the API endpoints; output schemas of the MCP tools derive from them. And which inputs may be
-left out."""
+"""Result types of the calls for programs, from which their schemas derive. And which inputs may be left out."""
 
 from __future__ import annotations
 
@@ -80,3 +79,8 @@ class SaveAnswer(TypedDict):
 class GateAnswer(TypedDict):
     passed: bool
     desk: dict[str, Any]
+
+
+class Refusal(TypedDict):
+    problem: str                   # what is wrong and what to do, for people
+    kind: str                      # the same in a word, for programs

@@ -60,6 +60,7 @@ _CALLS: Mapping[str, frozenset[Capability]] = {
     **dict.fromkeys(("media", "export", "import", "audit", "judges", "runs", "session", "thumbs", "weights"), _SEARCH),
     **{path[1:]: needs for path, needs in PAGES.items() if path != "/"},
     "study": frozenset({"annotate"}),
+    "api": frozenset({"search", "annotate"}),   # each call asks for its own besides
 }
 _ANYBODY = frozenset({"me", "config", "theme.css", "assets", "static", "svelte", "robots.txt", "favicon.ico"})
 _GRADIO = "gradio_api"

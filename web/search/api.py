@@ -1,4 +1,4 @@
-"""The API endpoint ``/search``: one turn for programs."""
+"""The call ``/search``: one turn for programs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import gradio as gr
 
 from annotation.accounts.account_names import LOCAL
-from cir_core.errors import CirqueError, SearchError
+from cir_core.errors import SearchError
 from cir_core.index.near_duplicates import check_fold, folded_page
 from cir_core.language.acts import Act, read_act
 from cir_core.methods.declared import find_method, usual_method
@@ -23,24 +23,24 @@ from cir_core.types.composition import Adjustment, Marks, Usage
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.call_answers import ADDED_LATER, FoundImage, ModelUsage, SearchAnswer
+from web.http.calls import Call, name_call, threads
 from web.http.long_actions import LiveWatch
-from web.http.public_errors import public_message
-from web.http.visitor import require
+from web.http.visitor import Visitor
 from web.search.actions.adjust import listed_ids, marks_of
-from web.search.events import ENCODER
+from web.search.events import WAITING, at_once
 from web.search.presenters.results import media_url
 from web.services import Services
 
 START = "start"   # in the place of a turn's id: before the first one
 
 
-def wire_api(services: Services) -> None:
-    """Register ``/search``, the only public endpoint of this screen."""
+def search_call(services: Services) -> Call:
+    """``/search``."""
 
     def search(
-        reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
-        method: str = "", more: list[str] | None = None, less: list[str] | None = None, fold: float = 0,
-        also: list[str] | None = None, turn: str = "", words: bool = False, request: gr.Request | None = None,
+        visitor: Visitor, reference: str = "", image: str | None = None, text: str = "", session_id: str = "",
+        k: float = 10, method: str = "", more: list[str] | None = None, less: list[str] | None = None,
+        fold: float = 0, also: list[str] | None = None, turn: str = "", words: bool = False,
     ) -> SearchAnswer:
         """Search a gallery of images with a reference image and a modification text.
 
@@ -77,16 +77,20 @@ def wire_api(services: Services) -> None:
             was searched for (merged_text), notes about what was done otherwise than asked, and what language models
             did (usage).
         """
-        try:
-            visitor = require(request, "search")
-            marks = marks_of({"more": more or [], "less": less or []})
-            with services.runs.of(LiveWatch()):
-                return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name,
-                                  fold, listed_ids(also, "also"), turn, words is True)
-        except CirqueError as error:
-            raise gr.Error(public_message(error), print_exception=False) from error
+        marks = marks_of({"more": more or [], "less": less or []})
+        with services.runs.of(LiveWatch()):
+            return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name, fold,
+                              listed_ids(also, "also"), turn, words is True)
 
-    inputs = [
+    def early(visitor: Visitor, given: Mapping[str, Any]) -> None:
+        check_search(services, visitor.name, given)
+
+    return Call(search, "search", threads(at_once(services.settings)), image="image", early=early)
+
+
+def wire_search(call: Call) -> None:
+    """Register ``/search`` as a named call. Inside a ``gr.Blocks``."""
+    name_call(call, [
         # An initial value makes a parameter optional for the clients.
         gr.Textbox("", label="Reference id", visible=False),
         gr.File(label="Reference image", visible=False, type="filepath"),
@@ -100,8 +104,7 @@ def wire_api(services: Services) -> None:
         gr.JSON([], label="Further reference ids", visible=False, elem_classes=[ADDED_LATER]),
         gr.Textbox("", label="Turn to continue from", visible=False, elem_classes=[ADDED_LATER]),
         gr.Checkbox(False, label="Search for these words", visible=False, elem_classes=[ADDED_LATER]),
-    ]
-    gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
+    ], concurrency_id="search call", concurrency_limit=WAITING)
 
 
 def check_search(services: Services, person: str, given: Mapping[str, Any]) -> None:
@@ -150,7 +153,7 @@ def run_search(
         session = service.start(gallery, method=settings if (method or "").strip() else None,
                                 owner="" if person == LOCAL else person)
     loaded = service.run_turn(
-        session.session_id, text, reference_id=reference_id, further=also,
+        session, text, reference_id=reference_id, further=also,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count, as_typed=words,
     )
     reason = loaded.searcher.usual.reason if parent is None and not (method or "").strip() else ""

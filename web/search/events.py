@@ -10,6 +10,8 @@ from typing import Any
 import gradio as gr
 
 from cir_core.errors import CirqueError, SearchError
+from cir_core.settings import Settings
+from cir_core.support.process import cores
 from web.http.pages import SEARCH
 from web.http.public_errors import public_message
 from web.http.visitor import require, visitor_of
@@ -26,7 +28,14 @@ from web.ui.static_files import in_module
 
 # Events that may run the encoder share one queue. Most of a slow search is waiting for a
 # language model, so there is room for more of them than there are cores.
-ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 16}
+WAITING = 16
+ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": WAITING}
+
+
+def at_once(settings: Settings) -> int:
+    """How many searches of programs run at a time. The built-in rules wait for nobody: more threads than cores would
+    only take turns, and slow down who saves meanwhile."""
+    return WAITING if settings.llm_base_url.strip() else 2 * cores()
 
 
 def wire_screen(

@@ -21,6 +21,8 @@ from starlette.concurrency import run_in_threadpool
 from cir_core.errors import CirqueError, ImageUnreadable, SearchError
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.load import process_image
+from cir_core.images.uploads import is_upload
+from cir_core.settings import Settings
 from web.http.background import in_decoding_thread
 from web.http.json_api import checked_fields
 from web.http.public_errors import public_message, retry_after, status_of
@@ -29,16 +31,18 @@ from web.http.visitor import visitor_of
 from web.limits.url_downloads import ImageFetcher, ImageRefused
 from web.search.presenters import results
 from web.services import Services
+from web.ui.static_files import handed_over
 
 _SHOWN_AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 _FULL_EDGE = 2048
 _PICKED = 36
 _IN_MEMORY = 2**20   # bytes of an upload: many wait for their turn, and larger ones wait on the disk
-# ``v`` in the address changes with the gallery, so what is cached is never stale.
 _HEADERS = {
-    "Cache-Control": "private, max-age=604800, immutable", "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "private, max-age=604800", "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
 }
+# Of a picture whose address has the digest of its gallery in it, or of its own pixels.
+_FOR_GOOD = _HEADERS | {"Cache-Control": "private, max-age=31536000, immutable"}
 
 
 def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
@@ -46,12 +50,12 @@ def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
     service, settings = services.search, services.settings
 
     @routes.get("/thumb")
-    def thumb(gallery: str, image: str) -> Response:
-        return _picture(partial(service.picture, gallery, image, thumbnail=True))
+    def thumb(gallery: str, image: str, v: str = "") -> Response:
+        return _picture(gallery, image, v, thumbnail=True)
 
     @routes.get("/full")
-    def full(gallery: str, image: str) -> Response:
-        return _picture(partial(service.picture, gallery, image))
+    def full(gallery: str, image: str, v: str = "") -> Response:
+        return _picture(gallery, image, v, thumbnail=False)
 
     @routes.get("/find")
     def find(gallery: str, text: str = "") -> JSONResponse:
@@ -115,22 +119,27 @@ def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
         content.seek(0)
         return service.add_upload(cast(BinaryIO, content), name, patience=patience)
 
-    def _picture(find: Callable[[], Path | bytes]) -> Response:
-        return picture_answer(find, settings.max_image_megapixels)
+    def _picture(gallery: str, image: str, version: str, *, thumbnail: bool) -> Response:
+        answer = picture_answer(partial(service.picture, gallery, image, thumbnail=thumbnail), settings)
+        # A page that was open while the gallery was indexed again still asks under the old digest.
+        if answer.status_code == 200 and (is_upload(image) or version == service.gallery(gallery).digest[:8]):
+            answer.headers.update(_FOR_GOOD)
+        return answer
 
     return routes
 
 
-def picture_answer(find: Callable[[], Path | bytes], max_megapixels: float) -> Response:
+def picture_answer(find: Callable[[], Path | bytes], settings: Settings) -> Response:
     """The image that ``find`` finds, in a format that browsers show; or why there is none."""
     try:
         picture = find()
-        media_type = _SHOWN_AS_THEY_ARE.get(_format_of(picture))
-        if media_type and isinstance(picture, bytes):
-            return Response(picture, media_type=media_type, headers=_HEADERS)
-        if media_type and isinstance(picture, Path):
-            return FileResponse(picture, media_type=media_type, headers=_HEADERS)
-        return _converted(picture, max_megapixels)
+        kind = _SHOWN_AS_THEY_ARE.get(_format_of(picture))
+        if kind is None:
+            return _converted(picture, settings.max_image_megapixels)
+        if isinstance(picture, bytes):
+            return Response(picture, media_type=kind, headers=_HEADERS)
+        return handed_over(picture, kind, _HEADERS, settings) or FileResponse(
+            picture, media_type=kind, headers=_HEADERS)
     except CirqueError as error:
         return _refused(error, status_of(error, 404))
 

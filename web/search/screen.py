@@ -144,9 +144,12 @@ class Screen:
                 knows=results.knows(searcher.encoder.identity, searcher.foreign) if searcher else "",
                 why=searcher.usual.reason if searcher and searcher.usual.is_for(view.method) else "")),
             "results": _Panel(shown_results, _key_of_results(view, session, version)),
+            # A stored turn never changes, and with a target its audit waits for the end.
             "how": _Panel(lambda: fill("search/how.html", view=view, how=results.how_found(session, turn, version)
                                        if session and turn and not side_by_side else None,
-                                       changed=bool(view.adjustment))),
+                                       changed=bool(view.adjustment)),
+                          (version, session and (session.session_id, session.target_live, session.target_revealed),
+                           turn and turn.turn_id, side_by_side, bool(view.adjustment))),
             "drawers": _Panel(lambda: fill("search/drawers.html", view=view, settings=self._choices(view)),
                               self._key_of_drawers(view)),
             # Of a comparison no key is known: others vote, too.

@@ -5,10 +5,8 @@ from __future__ import annotations
 import gradio as gr
 
 from web.http.pages import SEARCH
-from web.search.api import wire_api
 from web.search.events import wire_screen
 from web.search.screen import PANELS, Screen
-from web.search.thumbs import wire_thumb
 from web.search.view import UiState
 from web.services import Services
 from web.ui.static_files import in_module
@@ -29,9 +27,6 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
     panels |= {name: _panel(name, first) for name in ("drawers", "chooser", "sessions")}
     view, tab = gr.State(UiState.first(services.settings)), gr.JSON(value={}, visible=False)
     wire_screen(demo, services, screen, view, tab, panels["state"], [view, *(panels[name] for name in PANELS)])
-    if not services.settings.public_demo:
-        wire_api(services)
-        wire_thumb(services)
 
 
 def _panel(name: str, first: dict[str, str]) -> gr.HTML:

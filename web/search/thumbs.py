@@ -1,4 +1,4 @@
-"""A person's own judgement of results, "this is what I asked" or not: the page's route and the API endpoint ``/thumb``.
+"""A person's own judgement of results, "this is what I asked" or not: the page's route and the call ``/thumb``.
 
 It is no mark: marks steer the next turn, a thumb changes no search. Nobody is asked in a public demo, where nothing of
 a visitor is kept, nor in blind comparisons and studies.
@@ -21,10 +21,11 @@ from cir_core.sessions.service import MOST_PERSON
 from cir_core.support.texts import quoted
 from cir_core.types.records import SearchSession
 from web.http.call_answers import ThumbAnswer
+from web.http.calls import Call, name_call, threads
 from web.http.json_api import checked_fields
 from web.http.public_errors import public_message, status_of
 from web.http.request_fields import json_object
-from web.http.visitor import Visitor, require, visitor_of
+from web.http.visitor import Visitor, visitor_of
 from web.services import Services
 
 Thumbed = Literal["up", "down", ""]
@@ -84,12 +85,10 @@ def _judge(services: Services, person: str, session: object, turn: object, image
     return {"session_id": session, "turn_id": turn, "image_id": image, "thumb": thumb}
 
 
-def wire_thumb(services: Services) -> None:
-    """Register ``/thumb``. Inside a ``gr.Blocks``."""
+def thumb_call(services: Services) -> Call:
+    """``/thumb``."""
 
-    def thumb(
-        session_id: str, turn_id: str, image_id: str, thumb: str = "up", request: gr.Request | None = None,
-    ) -> ThumbAnswer:
+    def thumb(visitor: Visitor, session_id: str, turn_id: str, image_id: str, thumb: str = "up") -> ThumbAnswer:
         """Keep one's own judgement of a result: whether it is what the turn asked for. It changes no search.
 
         Args:
@@ -101,13 +100,14 @@ def wire_thumb(services: Services) -> None:
         Returns:
             What is stored now.
         """
-        try:
-            return _judge(services, judge_of(require(request, "search"), ""), session_id, turn_id, image_id, thumb)
-        except CirqueError as error:
-            raise gr.Error(public_message(error), print_exception=False) from error
+        return _judge(services, judge_of(visitor, ""), session_id, turn_id, image_id, thumb)
 
+    return Call(thumb, "search", threads(8))
+
+
+def wire_thumb(call: Call) -> None:
+    """Register ``/thumb`` as a named call. Inside a ``gr.Blocks``."""
     names = ("Session id", "Turn id", "Image id")
-    gr.Button(visible=False).click(
-        thumb, [*(gr.Textbox(label=name, visible=False) for name in names),
-                gr.Textbox("up", label="Thumb: up, down or empty", visible=False)],
-        gr.JSON(visible=False), api_name="thumb", queue=False, show_progress="hidden")
+    name_call(call, [*(gr.Textbox(label=name, visible=False) for name in names),
+                     gr.Textbox("up", label="Thumb: up, down or empty", visible=False)],
+              queue=False, show_progress="hidden")

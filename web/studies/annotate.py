@@ -73,7 +73,7 @@ def study_routes(services: Services) -> APIRouter:
     answer = ("study", "item", "answer")
     gets = {"/mine": get_endpoint(mine), "/rubric": get_endpoint(rubric), "/at": get_endpoint(at),
             "/overview": get_endpoint(overview),
-            "/image/{study_id}/{name}": study_image(services.settings.home, services.study_members)}
+            "/image/{study_id}/{name}": study_image(services.settings, services.study_members)}
     return json_routes("/study", gets, {
         "/join": post_endpoint(join, ("study",), ("by",)), "/more": post_endpoint(more, ("study",)),
         "/save": post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")),

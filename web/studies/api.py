@@ -1,46 +1,39 @@
-"""API endpoints of studies: a script can annotate as the person it has signed in as."""
+"""Calls of studies: a script can annotate as the person it has signed in as."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gradio as gr
 
-from cir_core.errors import CirqueError
 from web.http.call_answers import GateAnswer, ProgressAnswer, SaveAnswer
+from web.http.calls import Call, name_call
 from web.http.json_api import in_shared_thread
-from web.http.public_errors import public_message
-from web.http.visitor import require
+from web.http.visitor import Visitor
 from web.services import Services
 from web.studies import annotate_json as present
 
 _AT_ONCE = 8   # of each call; they share the threads of json_calls with the screens
 
 
-def wire_study_calls(services: Services) -> None:
-    """Register ``/next_item`` and ``/save_judgement``, ``/next_question``, ``/pass_gate`` and ``/save_rating``, and
-    ``/progress``, for the signed-in user. Inside a ``gr.Blocks``."""
+def study_calls(services: Services) -> list[Call]:
+    """``/next_item`` and ``/save_judgement``, ``/next_question``, ``/save_rating`` and ``/pass_gate``, and
+    ``/progress``, for the signed-in user."""
     studies = services.studies
 
-    async def look(request: gr.Request, study: str, item: str) -> Any:
-        name = _who(request)
-        return await _run(lambda: present.workspace(studies.join(study, name, item_id=item or None)), name, study)
+    def look(visitor: Visitor, study: str, item: str) -> dict[str, Any]:
+        return present.workspace(studies.join(study, visitor.name, item_id=item or None))
 
-    async def keep(
-        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
-    ) -> Any:
-        name = _who(request)
+    def keep(
+        visitor: Visitor, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
+    ) -> SaveAnswer:
+        saved, workspace = studies.save(study, visitor.name, item, answer, token, seconds=seconds)
+        if not saved.repeated:
+            services.meter.judged(saved.judgement.protocol)
+        return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
 
-        def save() -> dict[str, Any]:
-            saved, workspace = studies.save(study, name, item, answer, token, seconds=seconds)
-            if not saved.repeated:
-                services.meter.judged(saved.judgement.protocol)
-            return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
-
-        return await _run(save, name, study)
-
-    async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
+    def next_item(visitor: Visitor, study: str, item: str = "") -> dict[str, Any]:
         """Get the next item to judge in a validity, session or target study, or one of one's own items again. The
         first call joins the study.
 
@@ -53,10 +46,10 @@ def wire_study_calls(services: Services) -> None:
             texts of its turns) and the addresses of its pictures, relative to this server, one's answer to it if
             there is one with its revision, and one's draft.
         """
-        return await look(request, study, item)
+        return look(visitor, study, item)
 
-    async def save_judgement(
-        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
+    def save_judgement(
+        visitor: Visitor, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
     ) -> SaveAnswer:
         """Save one's judgement of an item; it is on disk when the call returns. Saving an item again revises it.
 
@@ -77,9 +70,9 @@ def wire_study_calls(services: Services) -> None:
             What was saved (its revision; repeated, if nothing was new) and the desk with the next
             open item, as next_item gives it.
         """
-        return await keep(request, study, item, answer, token, seconds)
+        return keep(visitor, study, item, answer, token, seconds)
 
-    async def next_question(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
+    def next_question(visitor: Visitor, study: str, item: str = "") -> dict[str, Any]:
         """Get the next question of a preference study, or one of one's own again. The first call joins the study.
 
         Args:
@@ -91,10 +84,10 @@ def wire_study_calls(services: Services) -> None:
             first the item is null and gate says what: guidelines, consent, a check (pass_gate), or that one
             has finished, with the code.
         """
-        return await look(request, study, item)
+        return look(visitor, study, item)
 
-    async def save_rating(
-        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
+    def save_rating(
+        visitor: Visitor, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
     ) -> SaveAnswer:
         """Save one's answer to a question; it is on disk when the call returns. Saving again revises it.
 
@@ -113,10 +106,10 @@ def wire_study_calls(services: Services) -> None:
             What was saved (its revision; repeated, if nothing was new) and the desk with what comes
             next, as next_question gives it.
         """
-        return await keep(request, study, item, answer, token, seconds)
+        return keep(visitor, study, item, answer, token, seconds)
 
-    async def pass_gate(
-        request: gr.Request, study: str, kind: str, token: str, number: int | None = None,
+    def pass_gate(
+        visitor: Visitor, study: str, kind: str, token: str, number: int | None = None,
         attempt: int | None = None, answer: bool | int | str | None = None,
     ) -> GateAnswer:
         """Answer what comes before the next question of a preference study: the gate that next_question names.
@@ -132,16 +125,11 @@ def wire_study_calls(services: Services) -> None:
         Returns:
             Whether it is passed, and the desk with what comes next, as next_question gives it.
         """
-        name = _who(request)
+        passed, workspace = studies.pass_gate(study, visitor.name, kind, token, number=number, attempt=attempt,
+                                              answer=answer)
+        return {"passed": passed, "desk": present.workspace(workspace)}
 
-        def answer_it() -> dict[str, Any]:
-            passed, workspace = studies.pass_gate(study, name, kind, token, number=number, attempt=attempt,
-                                                  answer=answer)
-            return {"passed": passed, "desk": present.workspace(workspace)}
-
-        return await _run(answer_it, name, study)
-
-    async def progress(request: gr.Request, study: str) -> ProgressAnswer:
+    def progress(visitor: Visitor, study: str) -> ProgressAnswer:
         """Tell how far one is in a study. Asking does not join it.
 
         Args:
@@ -152,13 +140,19 @@ def wire_study_calls(services: Services) -> None:
             unsure of, the median of the seconds per item and the seconds left at that pace (null before
             three answers).
         """
-        name = _who(request)
+        workspace, how_far = studies.progress(study, visitor.name)
+        return {"study": present.study(workspace.study), "joined": workspace.joined, **present.progress(how_far)}
 
-        def ask() -> dict[str, Any]:
-            workspace, how_far = studies.progress(study, name)
-            return {"study": present.study(workspace.study), "joined": workspace.joined, **present.progress(how_far)}
+    calls = (next_item, save_judgement, next_question, save_rating, pass_gate, progress)
+    return [Call(work, "annotate", _among_studies) for work in calls]
 
-        return await _run(ask, name, study)
+
+async def _among_studies(work: Callable[[], Any], visitor: Visitor, given: Mapping[str, Any]) -> Any:
+    return await in_shared_thread(work, visitor.name, given["study"])
+
+
+def wire_study_calls(calls: Sequence[Call]) -> None:
+    """Register the calls of :func:`study_calls` as named ones. Inside a ``gr.Blocks``."""
 
     def text(label: str) -> gr.Textbox:
         return gr.Textbox(label=label, visible=False)
@@ -168,30 +162,12 @@ def wire_study_calls(services: Services) -> None:
     number, attempt = (gr.Number(0, label=label, visible=False, precision=0) for label in ("Number", "Attempt"))
     answer, given = gr.JSON(label="Answer", visible=False), gr.JSON({}, label="Answer", visible=False)
     saving = [text("Study"), text("Item"), answer, text("Token"), seconds]
-    calls: list[tuple[Callable[..., Any], list[Any]]] = [
-        (next_item, [text("Study"), again]),
-        (save_judgement, saving),
-        (next_question, [text("Study"), again]),
-        (save_rating, saving),
-        (pass_gate, [text("Study"), text("Kind"), text("Token"), number, attempt, given]),
-        (progress, [text("Study")]),
-    ]
-    for call, inputs in calls:
+    inputs: dict[str, list[Any]] = {
+        "next_item": [text("Study"), again], "next_question": [text("Study"), again],
+        "save_judgement": saving, "save_rating": saving,
+        "pass_gate": [text("Study"), text("Kind"), text("Token"), number, attempt, given],
+        "progress": [text("Study")],
+    }
+    for call in calls:
         # Clients that ask by /call stand in a queue all the same: not each of them behind one who waits.
-        gr.Button(visible=False).click(
-            call, inputs, gr.JSON(visible=False), api_name=call.__name__, queue=False, show_progress="hidden",
-            concurrency_limit=_AT_ONCE)
-
-
-def _who(request: gr.Request) -> str:
-    try:
-        return require(request, "annotate").name
-    except CirqueError as error:
-        raise gr.Error(public_message(error), print_exception=False) from error
-
-
-async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> Any:
-    try:
-        return await in_shared_thread(work, name, study)
-    except CirqueError as error:
-        raise gr.Error(public_message(error), print_exception=False) from error
+        name_call(call, inputs[call.name], queue=False, show_progress="hidden", concurrency_limit=_AT_ONCE)

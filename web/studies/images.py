@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from cachetools import LRUCache
@@ -14,8 +13,10 @@ from starlette.responses import Response
 
 from annotation.records import StudyImage
 from cir_core.errors import AccessError, StorageError
+from cir_core.settings import Settings
 from web.http.json_api import in_shared_thread, in_thread, refused, reply
 from web.http.visitor import StudyMembers, visitor_of
+from web.ui.static_files import handed_over
 
 _STUDY = re.compile(r"[0-9a-z]{8,64}")
 _NAME = re.compile(r"[0-9a-f]{24}-[sl]\.webp")
@@ -27,7 +28,7 @@ _HEADERS = {
 }
 
 
-def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaitable[Response]]:
+def study_image(settings: Settings, members: StudyMembers) -> Callable[[Request], Awaitable[Response]]:
     """Endpoint for ``{study_id}/{name}``, with an in-memory cache.
 
     Non-members get the same 404 as for a missing image, so that nobody can probe for studies.
@@ -36,8 +37,11 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
     kept: LRUCache[tuple[str, str], Response] = LRUCache(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def read(study_id: str, name: str) -> Response | None:
+        path = settings.home / "studies" / study_id / name
+        if (sent := handed_over(path, "image/webp", _HEADERS, settings)) is not None:
+            return sent
         try:
-            content = (home / "studies" / study_id / name).read_bytes()
+            content = path.read_bytes()
         except OSError:
             return None
         return Response(content, headers=_HEADERS, media_type="image/webp")

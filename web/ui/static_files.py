@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -22,6 +23,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from cir_core.settings import Settings
 from cir_core.version import __version__
 from web.http.json_api import in_thread
 from web.http.pages import first_page
@@ -106,6 +108,23 @@ def _takes_gzip(accepted: str) -> bool:
         one.replace(" ", "").strip("0.") == "q=" for one in rest) for name, *rest in weights)
 
 
+def handed_over(path: Path, media_type: str, headers: Mapping[str, str], settings: Settings) -> Response | None:
+    """The picture at ``path``, which the visitor may have, to be sent by nginx: it is told where the file lies in its
+    internal location of the home folder (``CIRQUE_ACCEL_REDIRECT``). None where there is no such location, or the file
+    is elsewhere or gone. nginx takes over the type and how long browsers keep it; the location adds other headers."""
+    if not settings.accel_redirect:
+        return None
+    try:
+        inside = path.resolve(strict=True).relative_to(settings.home.resolve())
+    except (ValueError, OSError):
+        return None
+    if not inside.parts or inside.parts[0] not in _HANDED_OVER:
+        return None
+    return Response(media_type=media_type, headers={
+        **headers, "X-Accel-Redirect": settings.accel_redirect + quote(inside.as_posix())})
+
+
+_HANDED_OVER = ("galleries", "studies", "uploads")   # folders of pictures in the home folder
 FRESH = {"Cache-Control": "no-store"}
 # "same-origin": an invitation's secret is in the address of its page, and stays here.
 OWN_PAGE = {

@@ -234,16 +234,15 @@ def search(
     service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch, columns: int = 0,
     rules: bool = False, as_typed: bool = False,
 ) -> UiState:
-    before, session_id = view, view.session_id
-    if session_id is None:
-        session_id = service.start(view.gallery, method=view.method, owner=view.person).session_id
-        view = replace(view, session_id=session_id, mine=view.remember(session_id))
-        watch.stored_in(session_id)
+    before, session = view, view.session_id or service.start(view.gallery, method=view.method, owner=view.person)
+    if not isinstance(session, str):
+        view = replace(view, session_id=session.session_id, mine=view.remember(session.session_id))
+        watch.stored_in(session.session_id)
     # What the person saw is what the next turn goes on from, so it becomes a turn first.
     view, place = kept(service, view)
     try:
         turn = service.run_turn(
-            session_id, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
+            session, text, reference_id=view.reference_id, further=view.further, cuts=view.cuts[::-1],
             parent_id=view.turn_id, marks=marks, k=view.k, columns=columns, rules=rules, watch=watch,
             as_typed=as_typed,
         ).turn

@@ -70,6 +70,22 @@ def test_a_turn_comes_back_exactly_and_its_vector_bit_for_bit(store, session):
     assert loaded.created_at.utcoffset() is not None
 
 
+def test_a_turn_is_read_once_and_what_changes_around_it_is_read_again(tmp_path):
+    here, there = SqlSessionStore(engine_of(tmp_path)), SqlSessionStore(engine_of(tmp_path))
+    session = here.create_session(a_session())
+    first = add(here, session)
+    once = here.session(session.session_id)
+    second = add(there, session, first)    # by another process
+    there.put_thumb(session.session_id, Thumb(first.turn_id, "a", "Ann", True, first.created_at))
+    there.name_branch(session.session_id, first.branch_id, "dark ones")
+    again = here.session(session.session_id)
+    assert again.turns[0] is once.turns[0] and again.turns == (first, second)
+    assert [one.person for one in again.thumbs] == ["Ann"] and again.branches[0].name == "dark ones"
+    assert again == there.session(session.session_id, whole=True)
+    for store in (here, there):
+        store.close()
+
+
 def test_a_composition_comes_back_with_its_turn(store, session):
     composition = a_composition(usage=Usage(models=("small/1",)))  # no price is set
     first = add(store, session, composition=composition)

@@ -40,11 +40,12 @@ class Process:
 
     def __post_init__(self) -> None:
         members = StudyMembers(self.store, clock=lambda: self.now)
+        self.settings = SimpleNamespace(home=self.home, accel_redirect="")
         for role in ("annotator", "analyst", "researcher", "admin"):
             app = FastAPI()
             services: Any = SimpleNamespace(
                 studies=StudyService(self.store, {"validity": Validity()}), study_store=self.store,
-                study_members=members, settings=SimpleNamespace(home=self.home), meter=Meter())
+                study_members=members, settings=self.settings, meter=Meter())
             app.include_router(study_routes(services))
             app.include_router(studies_routes(services))
             app.add_middleware(SignedIn, role=role)
@@ -189,6 +190,18 @@ def test_a_study_that_was_removed_has_no_members(processes):
     here.store.remove(study.study_id)
     there.now += HOLDS_SECONDS
     assert there.get(a_picture(study), "Ada").status_code == 404
+
+
+def test_nginx_is_told_of_pictures_for_members_alone(processes):
+    here, _ = processes
+    study = study_in(here)
+    here.join("Ada")
+    here.settings.accel_redirect = "/cirque-home/"
+    told = here.get(a_picture(study), "Ada")
+    assert told.headers["x-accel-redirect"] == f"/cirque-home/{a_picture(study).replace('study/image', 'studies')}"
+    assert told.content == b"" and "immutable" in told.headers["cache-control"]
+    refused = here.get(a_picture(study), "Zoe")
+    assert refused.status_code == 404 and "x-accel-redirect" not in refused.headers
 
 
 def test_a_seat_that_is_lost_while_the_store_is_asked_is_not_remembered():

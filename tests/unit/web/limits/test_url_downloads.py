@@ -20,7 +20,6 @@ import gradio as gr
 import pytest
 from fastapi import FastAPI
 from gradio import processing_utils
-from starlette.requests import Request
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import may
@@ -29,6 +28,7 @@ from cir_core.errors import AccessError, CirqueError, QuotaExceeded
 from cir_core.images.upload_quota import UploadQuota
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
+from web.http.calls import Call, Caller, threads
 from web.http.visitor import Visitor
 from web.limits.gradio_limits import TooManyRequests
 from web.limits.url_downloads import (
@@ -39,7 +39,6 @@ from web.limits.url_downloads import (
     public_address,
     turn_off_gradios_downloads,
 )
-from web.mcp import ToolCaller
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_errors import Screens
 from web.search.media import media_routes
@@ -428,24 +427,20 @@ def test_refusals_are_sentences(client: Callable[..., TestClient], tmp_path: Pat
     assert int(answers[1].headers["Retry-After"]) > 0 and files_in(uploads) == []
 
 
-def test_a_tool_fetches_its_image_after_everything_else_is_checked(uploads: Path) -> None:
-    """Over MCP, in the order of rights, arguments, image; and nothing of it stays."""
-    def take(image: str | None = None, text: str = "", request: gr.Request | None = None) -> dict[str, Any]:
+def test_a_call_fetches_its_image_after_everything_else_is_checked(uploads: Path) -> None:
+    """By its route or over MCP, in the order of rights, arguments, image; and nothing of it stays."""
+    def take(visitor: Visitor, image: str | None = None, text: str = "") -> dict[str, Any]:
         """Take it."""
         return {"size": Path(str(image)).stat().st_size}
 
-    def needs_a_text(person: str, given: Any) -> None:
+    def needs_a_text(visitor: Visitor, given: Any) -> None:
         if not given["text"]:
-            raise CirqueError(f"{person} gave no text.")
+            raise CirqueError(f"{visitor.name} gave no text.")
 
     async def story(role: Role, image: str, text: str = "in red") -> Any:
-        with Screens() as demo:
-            gr.Button().click(take, [gr.File(type="filepath"), gr.Textbox()], gr.JSON(), api_name="take")
-        demo.has_launched = True
+        call = Call(take, "search", threads(1), image="image", early=needs_a_text)
         visitor = Visitor("Ann", role, may(role), open=False)
-        request = Request({"type": "http", "headers": [], "state": {"visitor": visitor}})
-        caller = ToolCaller(demo, fetcher(), {"take": needs_a_text})
-        return await caller.call("take", {"image": image, "text": text}, request)
+        return await Caller([call], fetcher()).answer(call, visitor, {"image": image, "text": text})
 
     with served(sending(3)) as server:
         with pytest.raises(AccessError):

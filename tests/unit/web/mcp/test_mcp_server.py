@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import gradio as gr
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.http.visitor import require
+from web.http.calls import Call, Caller, docstring_of, threads
+from web.http.visitor import Visitor
 from web.limits.url_downloads import ImageFetcher
-from web.mcp import McpServer, _Endpoint, docstring_of
-from web.middleware.gradio_errors import Screens
+from web.mcp import McpServer, _Endpoint
 
 SECRET = "/srv/lab/secret.db at line 7"
 HEADERS = {"x-test-name": "Ann", "Accept": "application/json", "Content-Type": "application/json"}
 
 
 def build() -> McpServer:
-    def tell(text: str, request: gr.Request) -> dict[str, Any]:
+    def tell(visitor: Visitor, text: str) -> dict[str, Any]:
         """Tell it.
 
         Args:
@@ -33,27 +32,20 @@ def build() -> McpServer:
             It, and to
             whom.
         """
-        return {"said": text, "to": require(request, "annotate").name}
+        return {"said": text, "to": visitor.name}
 
-    def fail(request: gr.Request) -> dict[str, Any]:
+    def fail(visitor: Visitor) -> dict[str, Any]:
         """Fail."""
         raise RuntimeError(SECRET)
 
-    with Screens() as demo:
-        gr.Button().click(tell, [gr.Textbox()], gr.JSON(), api_name="tell")
-        gr.Button().click(fail, None, gr.JSON(), api_name="fail")
-        gr.Button().click(dict, None, gr.JSON(), api_name="inner", api_visibility="private")
-    return McpServer(demo, ImageFetcher(1))
+    return McpServer(Caller([Call(one, "annotate", threads(1)) for one in (tell, fail)], ImageFetcher(1)))
 
 
 @pytest.fixture
 def page() -> Iterator[TestClient]:
-    async def built() -> McpServer:   # where no loop runs, Gradio makes its own and never closes them
-        return build()
-
     app = FastAPI()
     app.add_middleware(SignedIn)
-    run(built()).attach(app)
+    build().attach(app)
     with TestClient(app, headers=HEADERS) as client:
         yield client
 
@@ -63,7 +55,7 @@ def ask(page: TestClient, method: str, **params: Any) -> Any:
     return page.post("/gradio_api/mcp/", json=sent).raise_for_status().json()["result"]
 
 
-def test_public_calls_are_tools_and_no_others(page: TestClient) -> None:
+def test_calls_are_tools(page: TestClient) -> None:
     tell, fail = ask(page, "tools/list")["tools"]
     assert (tell["name"], fail["name"]) == ("tell", "fail")
     assert tell["description"] == "Tell it. Returns: It, and to whom."

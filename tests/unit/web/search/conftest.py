@@ -55,4 +55,5 @@ def services(
     return SimpleNamespace(
         search=search, runs=Runs(), language=language, methods=methods, quota=UploadQuota.unlimited(),
         compare=ComparisonService(search, InMemoryComparisonStore()), votes=InMemoryVoteStore(),
-        settings=SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off", public_demo=False))
+        settings=SimpleNamespace(gallery=NAME, max_upload_mb=5, max_turns=20, relevance="off", public_demo=False,
+                                 accel_redirect="", max_image_megapixels=64))

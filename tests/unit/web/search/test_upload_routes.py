@@ -28,6 +28,7 @@ from tests.fakes.people import PASSWORD
 from web.http import background
 from web.server import create_app
 from web.services import open_services
+from web.ui.static_files import handed_over
 
 
 def a_picture(colour: int = 0, edge: int = 8) -> bytes:
@@ -70,6 +71,47 @@ def test_a_person_uploads_so_many_pictures_in_a_day(served: Any) -> None:
     assert refused.status_code == 429 and 0 < int(refused.headers["Retry-After"]) <= 86_400
     assert refused.json()["error"].startswith("You have uploaded 3 images today")
     assert ben.post("/media/upload", content=a_picture(3)).status_code == 200
+
+
+def test_nginx_is_told_which_picture_to_send_where_that_is_set(served: Any, tmp_path: Path) -> None:
+    ada, _ = served(accel_redirect="/cirque-home")
+    upload = ada.post("/media/upload", content=a_picture(7)).json()["reference_id"]
+    address = f"/media/full?gallery=none&image={upload}"
+    told = ada.get(address)
+    assert told.status_code == 200 and told.content == b"" and told.headers["content-type"] == "image/png"
+    inside = told.headers["x-accel-redirect"]
+    assert inside.startswith("/cirque-home/uploads/")
+    stored = (tmp_path / "home" / inside.removeprefix("/cirque-home/")).read_bytes()
+    # By its own pixels: a browser need never ask again.
+    assert told.headers["cache-control"] == "private, max-age=31536000, immutable"
+    stranger = TestClient(ada.app, base_url="http://127.0.0.1:7860")
+    refused = stranger.get(address)
+    assert refused.status_code == 401 and "x-accel-redirect" not in refused.headers
+    for image in ("../cirque.db", "upload:../../cirque.db", "upload:" + "0" * 24):
+        answer = ada.get("/media/full", params={"gallery": "none", "image": image})
+        assert answer.status_code == 404 and "x-accel-redirect" not in answer.headers
+    without, _ = served()
+    assert without.get(address).content == stored
+
+
+def test_only_pictures_of_the_home_folder_are_handed_over(tmp_path: Path) -> None:
+    home, outside = tmp_path / "home", tmp_path / "elsewhere.png"
+    for path in (home / "galleries" / "a" / "ö %.png", home / "cirque.db", outside):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"x")
+    (home / "galleries" / "link.png").symlink_to(outside)
+    settings: Any = SimpleNamespace(home=home, accel_redirect="/in/")
+
+    def told(path: Path) -> str | None:
+        answer = handed_over(path, "image/png", {}, settings)
+        return answer.headers["x-accel-redirect"] if answer else None
+
+    assert told(home / "galleries" / "a" / "ö %.png") == "/in/galleries/a/%C3%B6%20%25.png"
+    for path in (home / "cirque.db", home / "galleries" / ".." / "cirque.db", home / "galleries" / "link.png", outside,
+                 home / "galleries" / "gone.png", home):
+        assert told(path) is None, path
+    settings.accel_redirect = ""
+    assert told(home / "galleries" / "a" / "ö %.png") is None
 
 
 def test_bytes_of_an_image_within_a_call_count_as_uploaded(served: Any) -> None:

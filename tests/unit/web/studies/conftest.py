@@ -23,7 +23,7 @@ from web.http.meter import Meter
 from web.http.visitor import StudyMembers
 from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
-from web.studies.api import wire_study_calls
+from web.studies.api import study_calls, wire_study_calls
 from web.studies.manage import studies_routes
 from web.studies.quality import quality_routes
 
@@ -32,7 +32,7 @@ from web.studies.quality import quality_routes
 def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     return SimpleNamespace(
         studies=StudyService(store, {name: kind.answers for name, kind in KINDS.items()}), study_store=store,
-        study_members=StudyMembers(store), settings=SimpleNamespace(home=tmp_path), meter=Meter())
+        study_members=StudyMembers(store), settings=SimpleNamespace(home=tmp_path, accel_redirect=""), meter=Meter())
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def calls(services: Any) -> Iterator[TestClient]:
     """A client of the named calls, over the protocol that Gradio's clients speak."""
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
         with gr.Blocks() as demo:
-            wire_study_calls(services)
+            wire_study_calls(study_calls(services))
         app = FastAPI()
         app.add_middleware(SignedIn)
         return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)

@@ -48,7 +48,7 @@ KINDS = {"validity": Validity(), "preference": Preference()}
 def page_of(store: SqlStudyStore, home: Path) -> TestClient:
     services: Any = SimpleNamespace(
         studies=StudyService(store, KINDS), study_store=store, study_members=StudyMembers(store),
-        settings=SimpleNamespace(home=home), meter=Meter())
+        settings=SimpleNamespace(home=home, accel_redirect=""), meter=Meter())
     app = FastAPI()
     for routes in (study_routes, studies_routes, adjudicate_routes):
         app.include_router(routes(services))
