@@ -51,6 +51,7 @@ class Settings(BaseSettings):
                       description="Port the web app listens on; 0 picks a free one.")
     database_url: str = Field("", description="SQLAlchemy URL; empty means SQLite in the home folder.")
     gallery: str = Field("atelier", description="Gallery the search screen opens with.")
+    index_folder: Path | None = Field(None, description="Folder below which admins may index on the page Jobs.")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:0, mps.")
     precision: str = Field("auto", description="auto, fp32, fp16, bf16.")
     allow_downloads: bool = Field(False, description="Let encoders fetch weights from a hub.")

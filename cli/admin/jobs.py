@@ -35,8 +35,8 @@ def list_() -> None:
     """List the jobs: those that run first, then the latest."""
     found = _records().all()
     if not found:
-        out.print("No long job yet. Indexing, captions, audits, constructions, evaluations and training are listed here, "
-                  "for example: cirque index FOLDER --name NAME", soft_wrap=True)
+        out.print("No long job yet. Indexing, captions, audits, constructions, evaluations and training are listed "
+                  "here, for example: cirque index FOLDER --name NAME", soft_wrap=True)
         return
     table = Table("id", "state", "progress", "left", "begun", box=None)
     table.add_column("command", no_wrap=True, overflow="ellipsis")
@@ -64,7 +64,7 @@ def show(job_id: JobId) -> None:
     for line in one.log:
         out.print(f"  {line}", soft_wrap=True)
     if one.resumable:
-        out.print(f"{'Resume' if one.resumes else 'Run'} it{'' if one.resumes else ' again'}: cirque jobs resume {job_id}")
+        out.print(f"{'Resume it' if one.resumes else 'Run it again'}: cirque jobs resume {job_id}")
 
 
 @app.command()
@@ -88,8 +88,8 @@ def resume(
         raise DatasetError(f"The command of job {job_id} cannot be run from its record. Run it yourself: "
                            f"cirque {shlex.join(one.command)}")
     if not Path(one.folder).is_dir():
-        raise DatasetError(f"The folder {one.folder} in which job {job_id} was begun is gone. Run its command in another "
-                           f"one: cirque {shlex.join(one.command)}")
+        raise DatasetError(f"The folder {one.folder} in which job {job_id} was begun is gone. Run its command in "
+                           f"another one: cirque {shlex.join(one.command)}")
     program = context.find_root().command
     with chdir(one.folder), recorded(arguments, job_id=job_id, started_by=account, screen=bool(account)), \
             program.make_context("cirque", list(arguments)) as inner:
