@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from statistics import fmean
 from time import monotonic, time
 
@@ -102,7 +103,7 @@ class JobRecorder:
             self._failed = True
             _log.info("There will be no record of this job: %s", error)
             return
-        self._lines.extendleft(reversed(self._record.log[-LINES:]))
+        self._lines.extendleft(reversed((*self._record.log, f"Begun {datetime.now():%Y-%m-%d %H:%M}")))
         threading.Thread(target=self._watch, name="cirque-job", daemon=True).start()
 
     def progress(self, stage: str, done: int | None, total: int | None) -> None:

@@ -13,7 +13,6 @@ from rich.table import Table
 
 from cir_core.errors import DatasetError
 from cir_core.jobs.commands import again
-from cir_core.jobs.estimate import TimeRange
 from cir_core.jobs.records import JobRecord, JobRecords
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
@@ -122,6 +121,8 @@ def _far(one: JobRecord) -> str:
 
 
 def _left(one: JobRecord) -> str:
+    from cir_core.jobs.estimate import TimeRange  # brings language models with it
+
     return str(TimeRange(*one.left)) if one.running and one.left else ""
 
 

@@ -39,7 +39,7 @@ class IndexFolders:
         """What follows "cirque". Raises ``GalleryError`` for a folder elsewhere, a name that cannot be, or an encoder
         that is not on this machine."""
         root = self._root()
-        path = (root / folder).resolve()    # a link may lead elsewhere
+        path = (root / folder.replace("\0", "")).resolve()    # a link may lead elsewhere
         if not path.is_relative_to(root) or not path.is_dir():
             raise GalleryError(f"There is no folder {quoted(folder)} that may be indexed from here. Choose one of the "
                                "list.")

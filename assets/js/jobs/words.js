@@ -12,7 +12,7 @@ export const stateOf = (/** @type {Job} */ { state, stopping }) => (stopping ? "
 /** "Indexing demo · 120 of 300 · 40 % · 2.5 a second · 1 to 2 min left" @param {Job} job */
 export function howFar({ state, stage, done, total, rate, left }) {
   const far = total ? [`${count(done)} of ${count(total)}`, `${percent(done, total)} %`] : done ? [count(done)] : [];
-  return [state === "done" ? "" : stage, ...far, rate ? rateOf(rate) : "", left && `${left} left`].filter(Boolean).join(" · ");
+  return [state === "done" ? "" : stage || (state === "running" ? "Starting" : ""), ...far, rate ? rateOf(rate) : "", left && `${left} left`].filter(Boolean).join(" · ");
 }
 
 /** Why it is not running, and what that means. @param {Job} job */
