@@ -1,4 +1,4 @@
-"""Records of long jobs: who finds them dead, what is run again, how they are stopped, what they say of the time left."""
+"""Records of long jobs: which are dead, what is run again, how they are stopped, what they say of the time left."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_job_of_this_process_runs_and_keeps_what_was_written(jobs: JobRecords)
     found = jobs.find(record.job_id)
     assert (found.state, found.kind, found.command, found.started_by) == ("running", "Indexing", INDEX, "Ada")
     assert (found.done, found.total, found.left, found.log) == (3, 9, (4.0, 3.0, 5.0), ("a", "b"))
-    assert not found.resumable and os.stat(jobs.folder / f"{record.job_id}.json").st_mode & 0o077 == 0
+    assert not found.resumable and (jobs.folder / f"{record.job_id}.json").stat().st_mode & 0o077 == 0
 
 
 def test_a_job_whose_process_is_gone_is_interrupted(jobs: JobRecords) -> None:
