@@ -207,6 +207,11 @@ def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
     return {**os.environ, **variables}
 
 
+def is_first_process() -> bool:
+    """Whether no launcher of several processes (``accelerate launch``) made this one the second or a later one."""
+    return os.environ.get("RANK", "0") == "0"
+
+
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
     """The process's settings. Raises :class:`SettingsError` naming the invalid variable."""

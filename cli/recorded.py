@@ -15,7 +15,7 @@ import typer
 
 from cir_core.errors import CirqueError
 from cir_core.jobs.commands import command_of
-from cir_core.settings import get_settings
+from cir_core.settings import get_settings, is_first_process
 
 if TYPE_CHECKING:
     from cir_core.jobs.recorder import JobRecorder
@@ -49,7 +49,7 @@ def recorded(
     and none is kept already. ``job_id``: continue this one, from the beginning on; then it raises ``DatasetError`` if
     it is running."""
     global _current
-    if _current is not None or command_of(arguments) is None:
+    if _current is not None or command_of(arguments) is None or not is_first_process():
         yield
         return
     from cir_core.jobs.recorder import JobRecorder

@@ -20,7 +20,7 @@ from cir_core.jobs.records import JobRecord, JobRecords, State
 
 _log = logging.getLogger("cirque.jobs")
 LINES = 40              # of the log
-_LINE = 400             # characters
+_LINE, _LONGEST = 400, 4000     # characters of one, and of an error
 _TICK = 1.0             # seconds between looks at the file that stops it, and between writes at least
 _HEARTBEAT = 15         # ticks after which it is written although nothing has changed
 _BLOCKS = 120           # that the rate is taken from
@@ -128,7 +128,7 @@ class JobRecorder:
         if self._record is None:
             return
         with self._lock:
-            self._record = replace(self._now(), state=state, error=error, left=None)
+            self._record = replace(self._now(), state=state, error=error[:_LONGEST], left=None)
         self._write()
 
     @property
