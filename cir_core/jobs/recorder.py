@@ -73,7 +73,7 @@ class JobRecorder:
     ``on_stop`` is called once, from another thread, when somebody asks the job to stop. Thread-safe."""
 
     def __init__(
-        self, records: JobRecords, begin: Callable[[], JobRecord], on_stop: Callable[[], None] = lambda: None,
+        self, records: JobRecords, begin: Callable[[], JobRecord], on_stop: Callable[[], object] = lambda: None,
         tick: float = _TICK,
     ) -> None:
         self._records, self._make, self._on_stop, self._tick = records, begin, on_stop, tick
