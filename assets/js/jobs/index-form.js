@@ -10,7 +10,7 @@ export async function indexForm(/** @type {() => Promise<void>} */ started) {
   const name = h("input", { type: "text", required: true, maxlength: 64, pattern: "[a-z0-9_][a-z0-9._\\-]*", autocomplete: "off", title: "Small letters, digits, dots, dashes, underscores" });
   const encoder = h("select", {}, choices.encoders.map((one) => h("option", { value: one, text: one, selected: one === choices.usual })));
   const known = h("p", { class: "cq-quiet" });
-  name.addEventListener("input", () => { known.textContent = choices.galleries.includes(name.value) ? "There is such a gallery: it is brought up to date with this folder." : ""; });
+  name.addEventListener("input", () => { known.textContent = choices.galleries.includes(name.value) ? "There is such a gallery. It will have the images of this folder, and no others." : ""; });
   const form = h("form", { class: "cq-jo-form", onsubmit: async (event) => {
     event.preventDefault();
     if (start.disabled) return;

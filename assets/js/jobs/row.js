@@ -11,7 +11,7 @@ export function createRow(first, { again, opens }) {
   const id = first.id;
   let job = first;
   const state = h("span", {}), bars = h("div", {}), far = h("small", { class: "num" }), problem = h("p", { class: "cq-inline", hidden: true, dir: "auto" });
-  const begun = h("span", {}), log = h("pre", { class: "cq-jo-log", tabindex: "0", "aria-label": "Last lines of the log" }), alive = h("p", { class: "cq-quiet num" });
+  const begun = h("span", {}), log = h("pre", { class: "cq-jo-log", tabindex: "0", "aria-label": "Last lines of the log" }), alive = h("p", { class: "cq-quiet" });
   const stop = action("Stop", "jobs/stop", ""), resume = action("Resume", "jobs/resume", "primary");
   const forget = h("button", { class: "cq-btn small", type: "button", text: "Remove", title: "Remove this record; what the job made stays", onclick: async () => {
     if (await confirm("Remove this record?", "What the job made, and what it has finished, stays. Only this line and its log go.", "Remove it")) act(forget, "jobs/forget");
