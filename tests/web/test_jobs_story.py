@@ -45,7 +45,7 @@ def test_begun_on_the_command_line_stopped_and_resumed_on_the_page(
             expect(job).to_contain_text("cirque captions build atelier")
             expect(job).to_contain_text("on the command line")
             job.get_by_role("button", name="Log").click()
-            expect(job.get_by_label("Last lines of the log")).to_contain_text("Captions by m, 1 for each image")
+            expect(job.get_by_label("Last lines of the log")).to_contain_text("Captions by m@")
             job.get_by_role("button", name="Stop").click()
             expect(job.get_by_text("Stopping")).to_be_visible()
             go.set()
