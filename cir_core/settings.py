@@ -59,6 +59,7 @@ class Settings(BaseSettings):
                       description="Port the web app listens on; 0 picks a free one.")
     database_url: str = Field("", description="SQLAlchemy URL; empty means SQLite in the home folder.")
     gallery: str = Field("atelier", description="Gallery the search screen opens with.")
+    index_folder: Path | None = Field(None, description="Folder below which admins may index on the page Jobs.")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:0, mps.")
     precision: str = Field("auto", description="auto, fp32, fp16, bf16.")
     text_batch: int = Field(0, ge=0, le=64, description="Texts of waiting searches that are encoded in one pass.")
@@ -234,6 +235,11 @@ def prepare_for_ray() -> None:
     for each worker that dies."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
+
+
+def is_first_process() -> bool:
+    """Whether no launcher of several processes (``accelerate launch``) made this one the second or a later one."""
+    return os.environ.get("RANK", "0") == "0"
 
 
 @lru_cache(maxsize=1)

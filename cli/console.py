@@ -16,6 +16,7 @@ from rich.progress import (
     Progress,
     ProgressColumn,
     SpinnerColumn,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
@@ -26,6 +27,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.encoders.specs import EncoderLoader
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
+from cli import recorded
 
 if TYPE_CHECKING:
     from cir_core.bulk.places import Place
@@ -62,9 +64,27 @@ class ModelChoice(StrEnum):
     settings = "settings"
 
 
+class _RecordedConsole(Console):
+    """Sentences are also in the record of a long command; tables are not."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*objects, **options)
+        if objects and all(isinstance(one, str) for one in objects):
+            recorded.log(" ".join(objects))
+
+
+class _RecordedProgress(Progress):
+    """What bars show is also in the record of a long command, also where there is no terminal."""
+
+    def update(self, task_id: TaskID, **fields: Any) -> None:
+        super().update(task_id, **fields)
+        task = self._tasks[task_id]
+        recorded.progress(task.description, task.completed, task.total)
+
+
 # What is printed holds paths and people's words; "[/b]" and ":cat:" in them mean nothing.
-out = Console(highlight=False, markup=False, emoji=False)
-err = Console(stderr=True, highlight=False, markup=False, emoji=False)
+out = _RecordedConsole(highlight=False, markup=False, emoji=False)
+err = _RecordedConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 RayOption = Annotated[str | None, typer.Option(
@@ -99,8 +119,8 @@ def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
 
 def bars(*columns: ProgressColumn) -> Progress:
     """Progress bars on standard error, with ``columns`` at their end. Silent without a terminal."""
-    return Progress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *columns,
-                    console=err, transient=True, disable=not err.is_terminal)
+    return _RecordedProgress(SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+                             *columns, console=err, transient=True, disable=not err.is_terminal)
 
 
 def open_stores(*, without_accounts: bool = False) -> closing[Stores]:

@@ -4,22 +4,41 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
 from cli import relevance
-from cli.admin import db, log, methods, models, serving, sessions, users
+from cli.admin import db, jobs, log, methods, models, serving, sessions, users
 from cli.construct import construct
 from cli.evaluate import audit, evaluate
 from cli.galleries import captions, datasets, encoders, galleries, sample
+from cli.recorded import recorded
 from cli.studies import report, studies
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
+
+class _Commands(TyperGroup):
+    """All commands; long ones keep a record."""
+
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        given = tuple(args)
+        context = super().make_context(info_name, args, parent, **extra)
+        context.meta[_GIVEN] = given
+        return context
+
+    def invoke(self, ctx: Any) -> Any:
+        with recorded(ctx.meta[_GIVEN]):
+            return super().invoke(ctx)
+
+
+_GIVEN = "cirque.arguments"
 app = typer.Typer(
-    name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    cls=_Commands, name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     help="The web workbench for composed image retrieval.")
 app.command()(serving.demo)
 app.command()(serving.serve)
@@ -40,6 +59,7 @@ app.add_typer(studies.app, name="study")
 app.add_typer(report.app, name="report")
 app.add_typer(users.app, name="user")
 app.add_typer(db.app, name="db")
+app.add_typer(jobs.app, name="jobs")
 app.command()(log.log)
 
 

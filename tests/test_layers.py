@@ -108,7 +108,7 @@ def test_benchmarks_take_no_settings_from_the_shell():
 # --- the rooms of each package ---------------------------------------------------------------
 
 ROOMS = {
-    "web": ("server", "mcp", "analysis benchmarks", "accounts search studies", "ops", "services",
+    "web": ("server", "mcp", "analysis benchmarks jobs", "accounts search studies", "ops", "services",
             "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
@@ -118,7 +118,7 @@ ROOMS = {
                  "methods index", "relevance", "gallery datasets language",
                  "encoders images garments bulk",
                  "settings reports", "support", "types", "errors version"),
-    "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console"),
+    "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console", "recorded"),
 }
 """From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""
 

@@ -40,6 +40,7 @@ from web.http.call_routes import call_routes
 from web.http.calls import Call, Caller
 from web.http.pages import SCREENS, SEARCH, Page
 from web.http.request_ids import with_request_ids
+from web.jobs.routes import job_routes
 from web.limits.connections import Connections, Networks, TimeoutProtocol, most_connections
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
 from web.middleware.auth import AuthMiddleware, Cookies, Place, check_open, greeting
@@ -151,7 +152,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             audit_routes(services), judge_routes(services), thumb_routes(services), import_routes(services),
             study_routes(services), adjudicate_routes(services), studies_routes(services), quality_routes(services),
             sample_routes(services), analysis_routes(services), benchmark_routes(services, shelf, constructions),
-            log_routes(services), weights_routes(services), call_routes(caller),
+            log_routes(services), weights_routes(services), call_routes(caller), job_routes(services),
         )
     for routes in routers:
         app.include_router(routes)

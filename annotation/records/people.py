@@ -82,7 +82,8 @@ AuditAction = Literal[
     "account.deactivated", "account.activated", "invitation.made", "invitation.used", "invitation.withdrawn",
     "study.made", "study.imported", "study.opened", "study.closed", "study.released", "study.renamed", "study.removed",
     "study.settings", "study.exported", "scores.added", "scores.removed", "item.decided", "report.downloaded",
-    "session.exported", "benchmark.started", "benchmark.stopped", "benchmark.downloaded", "log.exported",
+    "session.exported", "benchmark.started", "benchmark.stopped", "benchmark.downloaded", "job.started",
+    "job.stopped", "job.resumed", "job.forgotten", "log.exported",
     "database.backed-up", "database.restored",
 ]
 AUDIT_ACTIONS: tuple[AuditAction, ...] = get_args(AuditAction)

@@ -15,6 +15,7 @@ PROCESSES = frozenset({"subprocess", "uvicorn", "tests.fakes.forked", BROWSER}) 
 # Scripts, styles and templates of a screen, by a part of their path, and what shows in a test that it opens it.
 _SCREENS = (
     ("adjudicat", ("/adjudicate",)), ("analysis", ("/analysis",)), ("benchmarks", ("/benchmarks",)),
+    ("jobs", ("/jobs",)),
     ("studies", ("/studies",)), ("survey", ("tests.web.surveying",)), ("search", ("web.screen", "web import screen")),
     ("annotate", ("/annotate", "tests.web.judging")), ("study", ("/annotate", "tests.web.judging")),
     ("admin", ("/people", "/log")), ("log", ("/log",)), ("people", ("/people",)))

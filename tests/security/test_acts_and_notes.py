@@ -31,10 +31,11 @@ from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_jud
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 # What changes nothing that the log is about: a download is noted before it is given, a wrong password changes no
-# account, a benchmark is files, and a backup or a restore is over when it is noted.
+# account, benchmarks and jobs are files, and a backup or a restore is over when it is noted.
 NOTED_ALONE: set[AuditAction] = {
     "sign-in.failed", "sign-in.throttled", "study.exported", "report.downloaded", "session.exported",
     "benchmark.started", "benchmark.stopped", "benchmark.downloaded", "log.exported",
+    "job.started", "job.stopped", "job.resumed", "job.forgotten",
     "database.backed-up", "database.restored"}
 
 

@@ -129,7 +129,8 @@ def studies(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.mark.usefixtures("studies")
 @pytest.mark.parametrize("path", [
-    "people", "log", "benchmarks", "studies", "studies?study=Each", "adjudicate?study=Each", "analysis?study=Each",
+    "people", "log", "benchmarks", "jobs", "studies", "studies?study=Each", "adjudicate?study=Each",
+    "analysis?study=Each",
 ])
 def test_each_screen(visit: Visit, path: str) -> None:
     olga = visit()

@@ -139,7 +139,7 @@ class ConstructionRoutes:
         return {"name": request.name}
 
     def _begin(self, request: ConstructionRequest, visitor: Visitor, *, resume: bool) -> None:
-        self._jobs.begin(request, resume=resume)
+        self._jobs.begin(request, resume=resume, started_by=visitor.name)
         self._services.log.note(AuditEvent("benchmark.started", visitor.name, request.name, details={
             "dataset": request.dataset, "gallery": request.gallery, "model": request.model,
             **({"resumed": True} if resume else {})}))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, cast, get_args
 
 from cir_core.construct.browse.folders import ConstructionFolder, name_problem
@@ -62,6 +63,20 @@ class ConstructionRequest:
             benchmark, searcher.gallery, encoder, language, self.settings, selecting=another(self.select_encoder),
             diversity=another(self.diversity_encoder),
             domain=self.domain or domain_of(benchmark) or services.settings.domain)
+
+    def command(self, folder: Path) -> tuple[str, ...]:
+        """What follows "cirque" to make the same construction in ``folder``."""
+        usual = ConstructionSettings()
+        given: dict[str, Any] = {
+            "gallery": self.gallery, "out": folder, "model": self.model, "limit": self.limit,
+            "budget": self.budget.cost, "max-calls": self.budget.calls, "workers": self.workers, "split": self.split,
+            "caption-mode": self.caption_mode, "domain": self.domain, "select-encoder": self.select_encoder,
+            "diversity-encoder": self.diversity_encoder}
+        given |= {name.replace("_", "-"): value for name, value in asdict(self.settings).items()
+                  if value != getattr(usual, name) and value is not True}
+        flags = ["--fold-duplicates"] if self.settings.fold_duplicates else []
+        return ("construct", "sessions", self.dataset, *(f"--subset={one}" for one in self.subsets), *flags,
+                *(f"--{name}={value}" for name, value in given.items() if value is not None))
 
     def at_a_time(self, services: Services, construction: Construction) -> int:
         """Sessions at a time, as the command has them."""

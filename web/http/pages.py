@@ -37,6 +37,7 @@ SCREENS = (
     Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/main.js"),
     Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/main.js"),
     Page("/benchmarks", "Benchmarks", frozenset({"manage", "results"}), "js/benchmarks/main.js"),
+    Page("/jobs", "Jobs", frozenset({"manage"}), "js/jobs/main.js"),
     Page("/people", "People", frozenset({"people"}), "js/admin/people.js"),
     Page("/log", "Log", frozenset({"people"}), "js/admin/log.js"),
 )

@@ -12,11 +12,12 @@ const SAID = {
   "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
   "benchmark.started": "started a construction", "benchmark.stopped": "stopped a construction", "benchmark.downloaded": "downloaded a benchmark",
+  "job.started": "started a job", "job.stopped": "stopped a job", "job.resumed": "resumed a job", "job.forgotten": "removed a job’s record",
   "database.backed-up": "backed up the database", "database.restored": "restored a backup",
 };
 /** @type {Record<string, string>} */
 const GROUPS = { "sign-in.all": "Signing in", "account.all": "Accounts", "invitation.all": "Invitations", "study.all": "Studies", "scores.all": "Scores",
-  "benchmark.all": "Benchmarks", "database.all": "Database" };
+  "benchmark.all": "Benchmarks", "job.all": "Jobs", "database.all": "Database" };
 
 export const inWords = (/** @type {string} */ kind) => SAID[kind] || kind;
 export const groupInWords = (/** @type {string} */ group) => `${GROUPS[group] || group}: all`;

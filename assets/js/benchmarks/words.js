@@ -40,5 +40,5 @@ export function howFar({ text, done, total, rate, running }, thing = THINGS.sess
   const left = rate && total > done ? `${lasting((total - done) / rate)} left` : "";
   return [far, rate ? `${rateOf(rate)}` : "", left].filter(Boolean).join(" · ");
 }
-const rateOf = (/** @type {number} */ rate) => (rate >= 1 ? `${rate.toFixed(rate < 10 ? 1 : 0)} a second` : `${(60 * rate).toFixed(rate < 1 / 6 ? 1 : 0)} a minute`);
+export const rateOf = (/** @type {number} */ rate) => (rate >= 1 ? `${rate.toFixed(rate < 10 ? 1 : 0)} a second` : `${(60 * rate).toFixed(rate < 1 / 6 ? 1 : 0)} a minute`);
 export const decimals = (/** @type {number} */ number, /** @type {number} */ digits) => number.toFixed(digits).replace("-", "−");

@@ -326,7 +326,14 @@ interface WeightsState {
   may: boolean; spec: string; megabytes: number; host: string; ready: boolean; running: boolean; done: number; total: number;
   problem: string; stopping: boolean; url: string; file: string; encoder?: string; there?: boolean;
 }
+/** A long job, and its log if that was asked for. */
+interface Job {
+  id: string; kind: string; command: string; by: string; screen: boolean; state: "running" | "stopped" | "failed" | "interrupted" | "done"; stopping: boolean; stage: string; done: number;
+  total: number; rate: number | null; left: string; error: string; began: string; alive: string; resumable: boolean; resumes: boolean; log: string[] | null;
+}
 interface Answers {
+  "jobs/all": { jobs: Job[]; may_index: boolean }; "jobs/stop": { stopping: boolean }; "jobs/resume": { id: string }; "jobs/forget": { id: string }; "jobs/index": { id: string };
+  "jobs/choices": { folders: string[]; encoders: string[]; usual: string; galleries: string[] };
   "weights": WeightsState; "weights/fetch": WeightsState; "weights/stop": WeightsState;
   "me": Me; "sign-out": unknown;
   "people/all": People; "log/acts": Acts;

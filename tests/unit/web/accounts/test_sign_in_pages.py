@@ -26,7 +26,7 @@ from web.ui.static_files import ICON
 EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path in (
     ("search", "Search", ""), ("annotate", "Annotate", "annotate"), ("adjudicate", "Adjudicate", "adjudicate"),
     ("studies", "Studies", "studies"), ("analysis", "Analysis", "analysis"),
-    ("benchmarks", "Benchmarks", "benchmarks"), ("people", "People", "people"),
+    ("benchmarks", "Benchmarks", "benchmarks"), ("jobs", "Jobs", "jobs"), ("people", "People", "people"),
     ("log", "Log", "log"))]
 
 JSON = {"Content-Type": "application/json"}

@@ -198,7 +198,7 @@ ADDRESSES = {
     "/adjudicate": "adjudicate", "/adjudicate/queue": "adjudicate",
     "/studies": "manage results", "/studies/all": "manage results",
     "/analysis": "results", "/analysis/": "results", "/analysis/report": "results", "/analysis/scores/run": "results",
-    "/people": "people", "/people/all": "people",
+    "/jobs": "manage", "/jobs/all": "manage", "/people": "people", "/people/all": "people",
     "/log": "people", "/log/acts": "people", "/log/file": "people",
     "/gradio_api/upload": "search", "/gradio_api/upload/": "search", "/gradio_api/upload_progress": "search",
     "/gradio_api/queue": "", "/gradio_api/queue/data": "",

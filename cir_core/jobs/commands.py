@@ -1,0 +1,67 @@
+"""The commands that keep a record while they run, and how each is run again. Nothing else is ever run from a record."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_CREDENTIALS = re.compile(r"://[^/\s@]*@")
+
+
+@dataclass(frozen=True)
+class JobCommand:
+    """``words`` come first on the command line. ``resumes``: run again, it continues where it ended; else it begins
+    anew, with the answers of language models that are stored. ``adds`` and ``drops``: options of a second run."""
+
+    words: tuple[str, ...]
+    kind: str
+    resumes: bool = True
+    adds: tuple[str, ...] = ()
+    drops: tuple[str, ...] = ()
+    but: tuple[str, ...] = ()       # the next word, of short commands below it
+
+
+_GOES_ON = ("--resume",)
+COMMANDS = (
+    JobCommand(("index",), "Indexing"),
+    JobCommand(("datasets", "index"), "Indexing"),
+    JobCommand(("galleries", "repair"), "Repair of a gallery"),
+    JobCommand(("captions", "build"), "Captions", drops=("--restart",)),
+    JobCommand(("audit",), "Audit", but=("join",)),
+    JobCommand(("evaluate",), "Evaluation", resumes=False),
+    JobCommand(("construct", "sessions"), "Construction", adds=_GOES_ON),
+    JobCommand(("construct", "multi-target"), "Targets of queries", adds=_GOES_ON),
+    JobCommand(("construct", "single-target"), "Rewriting of queries", adds=_GOES_ON),
+    JobCommand(("construct", "judge"), "Judging of sessions", adds=_GOES_ON),
+    JobCommand(("relevance", "train"), "Training of a relevance model"),
+    JobCommand(("relevance", "index"), "Relevance features"),
+)
+
+
+def command_of(arguments: Sequence[str]) -> JobCommand | None:
+    """The command that ``arguments`` (what follows "cirque") begin with; None if it is none of :data:`COMMANDS`."""
+    for command in COMMANDS:
+        size = len(command.words)
+        if tuple(arguments[:size]) == command.words and not set(arguments[size:size + 1]) & set(command.but):
+            return command
+    return None
+
+
+def recordable(arguments: Sequence[str]) -> tuple[str, ...]:
+    """``arguments`` without names and passwords in URLs. What was taken out is not run again (:func:`again`)."""
+    return tuple(_CREDENTIALS.sub("://…@", argument) for argument in arguments)
+
+
+def plain(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Without the options in which a first run and a second one differ: equal for runs of one job."""
+    command = command_of(arguments)
+    return tuple(one for one in arguments if command is None or one not in (*command.adds, *command.drops))
+
+
+def again(arguments: Sequence[str]) -> tuple[str, ...] | None:
+    """What to run so that the job of ``arguments`` continues; None if it is not to be run."""
+    command = command_of(arguments)
+    if command is None or any("://…@" in argument for argument in arguments):
+        return None
+    return (*plain(arguments), *command.adds)
