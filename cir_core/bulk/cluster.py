@@ -63,7 +63,11 @@ class RayCluster:
             shards.discard()
             return
         with self._connected() as ray:
-            width = _width(ray, threads, self._gpus)
+            width = _room(ray, threads, self._gpus)
+            if not width:
+                wanted = f"{threads} processors{f' and {self._gpus:g} GPUs' if self._gpus else ''}"
+                raise ClusterError(f"No machine of the Ray cluster has {wanted}, which each worker needs. Set "
+                                   "CIRQUE_RAY_CPUS and CIRQUE_RAY_GPUS (docs/scale.md).")
             task = ray.remote(num_cpus=threads, num_gpus=self._gpus, max_retries=RETRIES)(_make_shard)
             work_there = ray.put(work)      # once for each machine
             waiting: dict[Any, Part] = {}
@@ -86,7 +90,7 @@ class RayCluster:
                                                "again.") from error
                         yield from results
                         shards.remove(name)
-                    width = _width(ray, threads, self._gpus)    # machines come and go
+                    width = _room(ray, threads, self._gpus) or width    # machines come and go
             finally:
                 for one in waiting:
                     ray.cancel(one, force=True)
@@ -165,16 +169,12 @@ def _check_address(address: str) -> None:
                            "unless another was chosen; 8265 is that of its dashboard.")
 
 
-def _width(ray: ModuleType, cpus: int, gpus: float) -> int:
-    """How many workers the cluster has room for. Raises ``ClusterError`` if none of its machines has room for one."""
+def _room(ray: ModuleType, cpus: int, gpus: float) -> int:
+    """How many workers the cluster has room for now."""
     room = 0
     for node in ray.nodes():
         has = node["Resources"] if node["Alive"] else {}
         room += int(min(has.get("CPU", 0) // cpus, has.get("GPU", 0) // gpus if gpus else float("inf")))
-    if not room:
-        wanted = f"{cpus} processors{f' and {gpus:g} GPUs' if gpus else ''}"
-        raise ClusterError(f"No machine of the Ray cluster has {wanted}, which each worker needs. Set "
-                           "CIRQUE_RAY_CPUS and CIRQUE_RAY_GPUS (docs/scale.md).")
     return room
 
 

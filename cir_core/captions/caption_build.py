@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from cir_core.bulk.places import Here, Job, Place
 from cir_core.captions.caption_requests import CaptionAnswers, CaptionPlan, CaptionRequests, plan_of, read_plan
-from cir_core.captions.caption_work import AskCaptions, Asked, Block, GalleryOpener, RankCaptions, Ranked, ToAsk
+from cir_core.captions.caption_work import AskCaptions, Asked, Block, RankCaptions, Ranked, ToAsk
 from cir_core.captions.captions import (
     MANIFEST,
     Candidate,
@@ -27,7 +27,7 @@ from cir_core.captions.captions import (
 from cir_core.captions.stored import CaptionsHeader, captions_digest, captions_folder, captions_locked, write_captions
 from cir_core.encoders.base import Encoder
 from cir_core.errors import GalleryError, LanguageModelUnavailable
-from cir_core.gallery.gallery import Gallery
+from cir_core.gallery.gallery import Gallery, GalleryOpener
 from cir_core.gallery.paths import disk_errors_explained, read_header
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain
@@ -93,7 +93,7 @@ def optimise_captions(
     if not place.is_here:
         if load is None or connect is None:
             raise ValueError("how are the encoder and the language model loaded elsewhere?")
-        opener = GalleryOpener(gallery.name, gallery.folder.parents[1], gallery.generation)
+        opener = GalleryOpener.of(gallery)
         elsewhere = AskCaptions(opener, load, connect, plan, domain, workers)
     with disk_errors_explained(folder, "captions", "generated captions"), captions_locked(gallery):
         if restart:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache, partial
-from pathlib import Path
 
 import numpy as np
 
@@ -16,35 +15,13 @@ from cir_core.captions.caption_requests import Answers, CaptionPlan, CaptionRequ
 from cir_core.captions.captions import Candidate, CaptionChoice, best_captions
 from cir_core.encoders.base import Encoder
 from cir_core.errors import GalleryError, LanguageModelError, LanguageModelUnavailable, UnsupportedTask
-from cir_core.gallery.gallery import Gallery, open_gallery
+from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain
-from cir_core.support.texts import quoted
 
 _ENDS: Mapping[str, type[LanguageModelError]] = {
     one.__name__: one for one in (LanguageModelUnavailable, UnsupportedTask)}
-
-
-@dataclass(frozen=True)
-class GalleryOpener:
-    """Opens a gallery once a process: this one, or another one that it is sent to, which shares the home folder."""
-
-    name: str
-    home: Path
-    generation: str
-
-    def __call__(self) -> Gallery:
-        return _opened(self)
-
-
-@lru_cache(maxsize=1)
-def _opened(opener: GalleryOpener) -> Gallery:
-    gallery = open_gallery(opener.name, home=opener.home)
-    if gallery.generation != opener.generation:
-        raise GalleryError(f"Gallery {quoted(opener.name)} is another one on {socket.gethostname()}, or was indexed "
-                           "again meanwhile. All machines of the cluster must see the home folder under the same path.")
-    return gallery
 
 
 @lru_cache(maxsize=1)

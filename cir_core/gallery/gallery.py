@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import socket
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, overload
 
@@ -365,3 +366,29 @@ def _missing(name: str, folder: Path, home: Path) -> str:
 
 def _described(identity: EncoderIdentity) -> str:
     return f"{identity.spec} (revision {identity.revision}, {identity.dim} dimensions)"
+
+
+@dataclass(frozen=True)
+class GalleryOpener:
+    """Opens one generation of a gallery once a process: this one, or another one that it is sent to, which shares the
+    home folder."""
+
+    name: str
+    home: Path
+    generation: str
+
+    @classmethod
+    def of(cls, gallery: Gallery) -> GalleryOpener:
+        return cls(gallery.name, gallery.folder.parents[1], gallery.generation)
+
+    def __call__(self) -> Gallery:
+        return _opened(self)
+
+
+@lru_cache(maxsize=1)
+def _opened(opener: GalleryOpener) -> Gallery:
+    gallery = open_gallery(opener.name, home=opener.home)
+    if gallery.generation != opener.generation:
+        raise GalleryError(f"Gallery {quoted(opener.name)} is another one on {socket.gethostname()}, or was indexed "
+                           "again meanwhile. All machines of the cluster must see the home folder under the same path.")
+    return gallery

@@ -5,12 +5,11 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cir_core.bulk.shards import packed, unpacked
-from cir_core.errors import GalleryError, ImageUnreadable, RelevanceMismatch
-from cir_core.images.load import for_encoder, process_image
+from cir_core.errors import ImageUnreadable, RelevanceMismatch
+from cir_core.gallery.gallery import Gallery
 
 if TYPE_CHECKING:   # torch takes seconds, and whoever checks files needs none
     from cir_core.relevance.model import RelevanceModel, Tokens
@@ -18,13 +17,12 @@ if TYPE_CHECKING:   # torch takes seconds, and whoever checks files needs none
 
 @dataclass(frozen=True)
 class Images:
-    """One batch of a gallery: row and file of each."""
+    """One batch of a gallery."""
 
     rows: tuple[int, ...]
-    paths: tuple[Path, ...]
 
     def __str__(self) -> str:
-        return f"{len(self.paths)} images from {self.paths[0]} to {self.paths[-1]}"
+        return f"the relevance features of {len(self.rows)} images from row {self.rows[0]}"
 
 
 @dataclass(frozen=True)
@@ -38,29 +36,24 @@ class Made:
 
 @dataclass(frozen=True)
 class MakeFeatures:
-    """Implements :class:`~cir_core.bulk.places.Work`. ``load`` gives the model of ``revision``; ``source`` is the
-    gallery's folder of images."""
+    """Implements :class:`~cir_core.bulk.places.Work`. ``load`` gives the model of ``revision``."""
 
     load: Callable[[], RelevanceModel]
     revision: str
-    source: Path
-    max_megapixels: float
+    gallery: Callable[[], Gallery]
 
     def prepare(self) -> None:
-        where = socket.gethostname()
-        if not self.source.is_dir():
-            raise GalleryError(f"There is no folder {self.source} on {where}. All machines of the cluster must see the "
-                               "images under the same path: mount the folder there.")
         if (found := self.load().identity.revision) != self.revision:
-            raise RelevanceMismatch(f"The relevance model has revision {found} on {where} and {self.revision} here. "
-                                    "Give all machines of the cluster the same weights.")
+            raise RelevanceMismatch(f"The relevance model has revision {found} on {socket.gethostname()} and "
+                                    f"{self.revision} here. Give all machines of the cluster the same weights.")
 
     def __call__(self, parts: Iterable[Images]) -> Generator[Made]:
+        gallery = self.gallery()
         for part in parts:
             images, failed = {}, []
-            for row, path in zip(part.rows, part.paths, strict=True):
+            for row in part.rows:
                 try:
-                    images[row] = process_image(path, for_encoder, max_megapixels=self.max_megapixels)
+                    images[row] = gallery.load_for_encoder(gallery.ids[row])
                 except (ImageUnreadable, OSError) as error:
                     failed.append((row, str(error)))
             yield Made(tuple(images), self.load().encode_candidates(list(images.values())), tuple(failed))

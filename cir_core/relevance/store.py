@@ -29,10 +29,10 @@ import numpy.typing as npt
 from PIL import Image
 
 from cir_core.bulk.places import Here, Job, Place
-from cir_core.errors import ImageUnreadable
-from cir_core.gallery.gallery import Gallery
+from cir_core.errors import GalleryError, ImageUnreadable
+from cir_core.gallery.gallery import Gallery, GalleryOpener
 from cir_core.gallery.paths import disk_errors_explained, locked
-from cir_core.relevance.making import Images, MakeFeatures
+from cir_core.relevance.making import Images, Made, MakeFeatures
 from cir_core.support.checksums import RowSums, signed, sum_of, unsigned
 from cir_core.support.files import flush_to_disk, reserve, sync_folder, write_atomically, write_durably
 from cir_core.support.texts import counted
@@ -179,7 +179,8 @@ def _index(
     else:
         checksums = _journalled(journal, size)
         done = {row for row in checksums if out[row].any() and _is(out[row], checksums[row])}
-    work = MakeFeatures(load, model.identity.revision, gallery.root, gallery.max_megapixels)
+    opener = (lambda: gallery) if place.is_here else GalleryOpener.of(gallery)
+    work = MakeFeatures(load, model.identity.revision, opener)
     job = Job(f"relevance-{gallery.name}-{path.stem}", path.parent / "shards")
     with closing(place.found(work, job)) as left:
         for made in left:
@@ -192,10 +193,12 @@ def _index(
     skipped: list[tuple[int, str]] = []
     wanted = [row for row in range(size) if row not in done]
     over, encoded = size - len(wanted), 0
-    with journal.open("ab") as log, closing(place.run(work, _parts(gallery, wanted), job)) as results:
+    with journal.open("ab") as log, closing(place.run(work, _parts(wanted), job)) as results:
         if progress:
             progress(over, size)
         for made in results:
+            if not place.is_here:
+                _check_failed(gallery, made)
             skipped += made.failed
             if made.rows:
                 out[list(made.rows)] = made.tokens
@@ -214,11 +217,18 @@ def _index(
                         tuple((gallery.ids[row], reason) for row, reason in sorted(skipped)), path)
 
 
-def _parts(gallery: Gallery, wanted: Iterable[int]) -> Iterator[Images]:
+def _check_failed(gallery: Gallery, made: Made) -> None:
+    """Raises ``GalleryError`` if another machine could not read an image that this one reads."""
+    for row, reason in made.failed:
+        if _read(gallery, [row])[0]:
+            raise GalleryError(f"A machine of the cluster cannot read {gallery.ids[row]} ({reason}), and this one can. "
+                               "All machines must see the images under the same path: mount their folder there.")
+
+
+def _parts(wanted: Iterable[int]) -> Iterator[Images]:
     """Batches of rows that lie together in the gallery: the same ones wherever a run was interrupted."""
     for _, rows in groupby(wanted, key=lambda row: row // _BATCH):
-        batch = tuple(rows)
-        yield Images(batch, tuple(gallery.path_of(gallery.ids[row]) for row in batch))
+        yield Images(tuple(rows))
 
 
 def check_features(gallery: str, folder: Path) -> list[str]:

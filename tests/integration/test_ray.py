@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from tests.fakes.patience import wait_for
 from tests.fakes.places import ByBatch, Dying
 from tests.fakes.same_gallery import contents
 
-pytest.importorskip("ray")
+if find_spec("ray") is None:    # which is imported where it is used, once it was told to be silent
+    pytest.skip("needs Ray", allow_module_level=True)
 pytestmark = pytest.mark.filterwarnings("ignore")   # those of Ray and of the storage server are not ours
 BATCH = 2
 

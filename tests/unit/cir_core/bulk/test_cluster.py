@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import threading
+from importlib.util import find_spec
 
 import pytest
 
@@ -11,29 +12,31 @@ from cir_core.bulk.cluster import RayCluster
 from cir_core.bulk.places import Job
 from cir_core.errors import ClusterError
 
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray")
+
 
 def run(address, tmp_path):
     return list(RayCluster(address, cpus=1).run(None, ["a part"], Job("job", tmp_path)))
 
 
+@needs_ray
 @pytest.mark.parametrize("address", ["head", "ray://head:10001", "head:port", ":6379", ""])
 def test_an_address_of_another_form_has_a_sentence(address, tmp_path):
-    pytest.importorskip("ray")
     with pytest.raises(ClusterError, match=r"no address of a Ray cluster\. Write HOST:PORT"):
         run(address, tmp_path)
 
 
+@needs_ray
 def test_an_address_where_nothing_answers(tmp_path):
-    pytest.importorskip("ray")
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     with pytest.raises(ClusterError, match=rf"No Ray cluster answers at 127\.0\.0\.1:{port}: Connection refused"):
         run(f"127.0.0.1:{port}", tmp_path)
 
 
+@needs_ray
 def test_an_address_of_something_else(tmp_path):
     """Ray would wait for two minutes and then end the process."""
-    pytest.importorskip("ray")
 
     def answer(server):
         connection, _ = server.accept()
@@ -49,9 +52,9 @@ def test_an_address_of_something_else(tmp_path):
         thread.join()
 
 
+@needs_ray
 @pytest.mark.parametrize("address", ["local:0", "local:many"])
 def test_a_number_of_processors_that_is_none(address, tmp_path):
-    pytest.importorskip("ray")
     with pytest.raises(ClusterError, match="Write local:4"):
         run(address, tmp_path)
 

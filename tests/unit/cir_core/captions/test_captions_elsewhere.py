@@ -11,7 +11,7 @@ from cir_core.captions.caption_build import optimise_captions
 from cir_core.captions.captions import RankSummary
 from cir_core.captions.stored import captions_folder, captions_path
 from cir_core.errors import GalleryError, LanguageModelUnavailable
-from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.gallery import GalleryOpener, open_gallery
 from cir_core.gallery.indexing import index_folder
 from tests.fakes.captioner import ScriptedCaptioner
 from tests.fakes.encoder import FakeEncoder
@@ -103,10 +103,8 @@ def test_a_machine_with_another_model_is_refused(galleries):
 
 
 def test_a_machine_with_another_gallery_is_refused(galleries):
-    from cir_core.captions.caption_work import GalleryOpener
-
     here = galleries[0]
-    opener = GalleryOpener("g", here.folder.parents[1], here.generation)
+    opener = GalleryOpener.of(here)
     assert opener() is here
     with pytest.raises(GalleryError, match="under the same path"):
         replace(opener, generation="x")()
