@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import gradio as gr
 
@@ -31,7 +31,7 @@ def study_calls(services: Services) -> list[Call]:
         saved, workspace = studies.save(study, visitor.name, item, answer, token, seconds=seconds)
         if not saved.repeated:
             services.meter.judged(saved.judgement.protocol)
-        return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
+        return cast(SaveAnswer, {"saved": present.saved(saved), "desk": present.workspace(workspace)})
 
     def next_item(visitor: Visitor, study: str, item: str = "") -> dict[str, Any]:
         """Get the next item to judge in a validity, session or target study, or one of one's own items again. The
@@ -141,7 +141,8 @@ def study_calls(services: Services) -> list[Call]:
             three answers).
         """
         workspace, how_far = studies.progress(study, visitor.name)
-        return {"study": present.study(workspace.study), "joined": workspace.joined, **present.progress(how_far)}
+        answer = {"study": present.study(workspace.study), "joined": workspace.joined, **present.progress(how_far)}
+        return cast(ProgressAnswer, answer)
 
     calls = (next_item, save_judgement, next_question, save_rating, pass_gate, progress)
     return [Call(work, "annotate", _among_studies) for work in calls]
