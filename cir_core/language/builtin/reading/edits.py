@@ -72,6 +72,17 @@ def beyond(group: str, value: str, direction: int) -> frozenset[str]:
     return frozenset(one for rung in rungs for one in rung)
 
 
+def middle(group: str, first: str, second: str) -> tuple[str, ...]:
+    """The values halfway between two of ``group``; none where they are neighbours or ``group`` has no order.
+
+    >>> middle("length", "short", "long")
+    ('medium',)
+    """
+    ladder = _LADDERS.get(group, ())
+    ends = sorted(place for value in (first, second) if (place := _rung(ladder, value)) is not None)
+    return ladder[sum(ends) // 2] if len(ends) == 2 and ends[1] - ends[0] > 1 else ()
+
+
 def _rung(ladder: Ladder, value: str) -> int | None:
     return next((place for place, rung in enumerate(ladder) if value in rung), None)
 

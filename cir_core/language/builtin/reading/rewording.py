@@ -1,0 +1,91 @@
+"""Rewording before the words are matched: what hyphens, colons and other signs say, and adjectives that a colour
+separates from their noun."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from cir_core.garments.tables import listed, table
+from cir_core.language.builtin.reading.vocabulary import phrases
+
+
+def plain_text(text: str) -> str:
+    """``text`` with what hyphens, colons and other signs say in words: "white-trimmed" is "with white piping"."""
+    for pattern, plainer in _patterns():
+        text = pattern.sub(plainer, text)
+    return text
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    words = table("constructions")
+    colour = f"(?:{'|'.join(sorted(_colour_words(), key=len, reverse=True))})"
+    shaded = rf"((?:(?:dark|light|pale|bright)[- ])?{colour})"
+    edged = "|".join(listed(words["edged"]))
+    owner = "|".join(_owner_words())
+    asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
+    found = [
+        (rf"\b{shaded}[- ](?:{edged})\b(?! (?:in|with)\b)", r"with \1 piping,"),
+        *((rf"\b{shaded}-(?:{'|'.join(listed(texts))})\b", rf"with \1 {thing},")
+          for thing, texts in words["things"].items()),
+        (rf"\b((?:{colour} and )*{colour})[- ](?:on|over)[- ]({colour})\b(?![- ](?:sleeve|collar|cuff|hem))",
+         r"\2 with \1"),
+        (r" > ", " instead of "),
+        (rf"\b(?:the )?((?:{owner})s?) ?[:=] *(?={colour}\b)", r"the \1 in "),
+        (r"\bwhere the ([\w -]{3,30}?) (?:is|was|are|were|sits|sit)(?: now)?\b", r"instead of the \1"),
+        (r"\b(it|this|this one|this dress|this shirt|this top) (?:still )?(?:lacks|misses|is lacking|is missing)\b",
+         r"\1 needs"),
+        (r"\b(?:i(?:['\u2019]m| am)? miss(?:ing)?|what(?:['\u2019]s| is) missing is)\b(?! (?:out|you)\b)", "i want"),
+        (rf"(^|[,.;:!?] *|\b(?:so|and|but|hi|hello) )(?:{asked}) (?=(?:{'|'.join(listed(words['subjects']))})\b)",
+         r"\1could "),
+        (r"\bde-(?=[^\W\d_]{3})", "without "),
+    ]
+    return tuple((re.compile(pattern, re.IGNORECASE), plainer) for pattern, plainer in found)
+
+
+@cache
+def _colour_words() -> frozenset[str]:
+    return frozenset(words[0] for words, sense in phrases().items()
+                     if len(words) == 1 and sense.kind == "value" and sense.pairs[0][0] == "colour")
+
+
+@cache
+def _owner_words() -> tuple[str, ...]:
+    """Words for what has a colour of its own."""
+    values = {words[0].removesuffix("s") for words, sense in phrases().items() if len(words) == 1 and sense.is_noun
+              and sense.kind == "value" and sense.pairs[0][0] in ("pattern", "trim")}
+    return tuple(sorted(values | {"print", "pattern", "trim", "ground", "background", "base"}, key=len, reverse=True))
+
+
+def adjectives_beside_nouns(words: Sequence[str]) -> list[str]:
+    """``words`` with a colour before the adjective and the noun that make a phrase: "thin white stripes"."""
+    found, place = list(words), 0
+    while place < len(found):
+        end = _colours_end(found, place + 1)
+        if end > place + 1 and found[place] not in _colour_words() and (_is_thing_phrase(found, place, end)):
+            found[place:end] = [*found[place + 1 : end], found[place]]
+            place = end
+        place += 1
+    return found
+
+
+def _colours_end(words: Sequence[str], place: int) -> int:
+    end = place
+    while end < min(len(words), place + 3) and (
+            words[end] in _colour_words() or (end > place and words[end] == "and" and end + 1 < len(words)
+                                              and words[end + 1] in _colour_words())):
+        end += 1
+    return end
+
+
+def _is_thing_phrase(words: Sequence[str], place: int, end: int) -> bool:
+    """Whether the word at ``place`` and those from ``end`` on are a pattern or trim of their own."""
+    for length in range(min(4, len(words) - end), 0, -1):
+        rest = tuple(words[end : end + length])
+        whole, alone = phrases().get((words[place], *rest)), phrases().get(rest)
+        if whole is not None and alone is not None and whole.kind == "value" and (
+                whole.pairs[0][0] in ("pattern", "trim")) and whole != alone:
+            return True
+    return False
