@@ -3,18 +3,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 
 from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.reading.edits import middle
+from cir_core.language.builtin.reading.frames import compared
+from cir_core.language.builtin.reading.owned import is_coloured, owned, referred
 from cir_core.language.builtin.reading.reader import ReadItem
 from cir_core.language.builtin.reading.vocabulary import Sense
 
 _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 _INSTEAD = ReadItem(Sense("instead"), ("instead of",))
 _NOT = ReadItem(Sense("not"), ("not",))
+_BREAK = ReadItem(Sense("break"), (".",))
 _SMALL = frozenset({"a", "the", "stop", "verb", "as", "much"})
 
 
@@ -99,7 +101,7 @@ def _mixed(first: str, second: str) -> str:
 
 
 def _than(items: Sequence[ReadItem]) -> list[ReadItem]:
-    """"More spotty than stripy", "a top more than a dress": as "instead of"; "less stripy than spotty" the other way."""
+    """"More spotty than stripy" as "spotty instead of stripy"; "less stripy than spotty" the other way."""
     found = list(items)
     for place, item in enumerate(items):
         if item.text != "than":
@@ -141,53 +143,6 @@ def _nearly(items: Sequence[ReadItem]) -> list[ReadItem]:
     return found
 
 
-def _owned(items: Sequence[ReadItem]) -> list[ReadItem]:
-    """The colour before the thing that has it: "black for the belt", "stripes, but white ones", "a print that's blue",
-    "a belt, maybe red"."""
-    found = list(items)
-    place = 0
-    while place < len(found):
-        if found[place].value_of("colour") and (other := _owner_beyond(found, place)) is not None:
-            start, thing, end = other
-            found[start:end] = thing
-        place += 1
-    return found
-
-
-def _owner_beyond(items: Sequence[ReadItem], place: int) -> tuple[int, list[ReadItem], int] | None:
-    """What the items from a position to another are in plainer words, for the colour at ``place``."""
-    colour = items[place]
-    ahead = [item.text for item in items[place + 1 : place + 3]]
-    if len(ahead) == 2 and ahead[0] in ("for", "on", "to") and items[place + 2].kind == "the" \
-            and place + 3 < len(items) and _is_coloured(items[place + 3]):
-        return place, [colour, items[place + 3]], place + 4
-    back = place - 1
-    perhaps = place + 1 < len(items) and items[place + 1].text in _words("perhaps")
-    while back >= 0 and (items[back].kind in ("a", "the", "in", "with", "but", "and", "verb", "shade")
-                         or items[back].text in ("it", "on", "that", "which", "only", *_words("perhaps"))
-                         or items[back].words == (",",)):
-        perhaps = perhaps or items[back].text in _words("perhaps")
-        back -= 1
-    if back < 0 or back == place - 1 or not _is_coloured(items[back]) or (
-            back and items[back - 1].value_of("colour")):
-        return None
-    between = items[back + 1 : place]
-    linked = any(item.text in ("that", "which") for item in between) and all(
-        item.kind in ("verb", "in", "a", "shade") or item.text in ("that", "which") for item in between)
-    ones = ahead[:1] in (["one"], ["ones"]) and any(item.kind in ("but", "and") for item in between)
-    if not (linked or ones or (perhaps and any(item.words == (",",) for item in between))):
-        return None
-    end = place + 1 + (ones or (ahead[:1] != [] and ahead[0] in _words("perhaps")))
-    return back, [colour, items[back]], end
-
-
-def _is_coloured(item: ReadItem) -> bool:
-    """Whether ``item`` names what has the second colour."""
-    if item.kind == "part":
-        return item.sense.group in ("pattern", "trim")
-    return item.kind == "value" and item.sense.is_noun and item.sense.pairs[0][0] in ("pattern", "trim")
-
-
 def _portions(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"The stripy part" is the stripes."""
     found: list[ReadItem] = []
@@ -215,6 +170,8 @@ def _other_colour(items: Sequence[ReadItem]) -> list[ReadItem]:
                     look].text in ("than", "from", "like", "say", "maybe", "perhaps", "such", "as")):
                 look += 1
             if look > place + 2 and look < len(items) and items[look].value_of("colour"):
+                if found and found[-1].words == (",",) and len(found) > 1 and is_coloured(found[-2]):
+                    found.pop()   # "the same dots, another colour: orange"
                 denied = any(one.text in ("than", "from") for one in items[place + 2 : look])
                 while found and found[-1].kind == "a":
                     found.pop()
@@ -243,7 +200,7 @@ def _near_neck(items: Sequence[ReadItem], place: int) -> bool:
             item = items[look]
             if (item.kind == "part" and item.sense.group == "neckline") or item.text == "front":
                 return True
-            if item.kind == "part" or item.kind == "noun" or item.value_of("sleeves"):
+            if (item.kind == "part" and item.sense.group != "fit") or item.kind == "noun" or item.value_of("sleeves"):
                 break
             look += way
     return False
@@ -260,18 +217,18 @@ def _shapes() -> dict[str, str]:
     return found
 
 
-def compared(adjective: str) -> tuple[str, ...]:
-    """Its comparative and superlative, by the rules of spelling: "rounder", "pointiest", "bigger"."""
-    if " " in adjective or len(adjective) < 3:
-        return ()
-    stem = adjective
-    if stem.endswith("y") and stem[-2] not in "aeiou":
-        stem = stem[:-1] + "i"
-    elif stem.endswith("e"):
-        stem = stem[:-1]
-    elif re.fullmatch(r"[^aeiou]*[aeiou][bdgmnpt]", stem):
-        stem += stem[-1]
-    return stem + "er", stem + "est"
+def _fresh(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"Forget the bow, think ruffles" is two sentences; before "to", a comma says nothing: "the stripes, to yellow"."""
+    found: list[ReadItem] = []
+    for place, item in enumerate(items):
+        ahead = items[place + 1] if place + 1 < len(items) else None
+        if item.words == (",",) and ahead is not None:
+            if ahead.text in _words("fresh"):
+                item = _BREAK
+            elif ahead.kind == "to" and any(one.kind in ("alter", "replace") for one in found):
+                continue
+        found.append(item)
+    return found
 
 
 def _denied(items: Sequence[ReadItem]) -> list[ReadItem]:
@@ -292,5 +249,5 @@ def _words(name: str) -> frozenset[str]:
 
 
 _CONSTRUCTIONS: tuple[Callable[[Sequence[ReadItem]], Sequence[ReadItem]], ...] = (
-    _denied, _portions, _neck_shapes, _between, _than, _nearly, _other_colour, _owned,
+    _fresh, _denied, _portions, _neck_shapes, _between, _than, _nearly, _other_colour, owned, referred,
 )

@@ -151,12 +151,31 @@ class Edits:
 def settled(slots: Slots, edits: Edits) -> Edits:
     """``edits`` with the part that covers more or less of the skin, for a garment with ``slots``: its sleeves where
     those are short, or else the neckline or the length."""
+    edits = _besides_what_is(slots, _of_these_stripes(slots, edits))
     if not any(edit.operation == "covering" for edit in edits.edits):
         return edits
     named = {target(edit) for edit in edits.edits}
     steps = tuple(_covering(slots, edit.direction, named) if edit.operation == "covering" else edit
                   for edit in edits.edits)
     return replace(edits, edits=tuple(dict.fromkeys(filter(None, steps))))
+
+
+def _of_these_stripes(slots: Slots, edits: Edits) -> Edits:
+    """"The stripes in white": those that are there, whichever way they go, where more than their name is said."""
+    there = slots.get("pattern", "")
+    if there not in ("stripes", "pinstripes") or len(edits.edits) < 2:
+        return edits
+    return replace(edits, edits=tuple(
+        replace(edit, value=there, either=()) if edit.operation in ("set", "keep") and edit.group == "pattern"
+        and edit.value == "stripes" and edit.either == ("pinstripes",) else edit for edit in edits.edits))
+
+
+def _besides_what_is(slots: Slots, edits: Edits) -> Edits:
+    """"It clings, so less clingy": a value that the image has is named as it is where a step away from it is asked."""
+    stepped = {target(edit) for edit in edits.edits if edit.operation == "step"} & {"fit", "length", "sleeves"}
+    return replace(edits, edits=tuple(
+        edit for edit in edits.edits if not (edit.operation == "set" and edit.group in stepped and not edit.words
+                                             and slots.get(edit.group) == edit.value)))
 
 
 _COVERING: dict[int, tuple[tuple[str, tuple[str, ...], int], ...]] = {

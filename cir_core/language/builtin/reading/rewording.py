@@ -26,6 +26,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     edged = "|".join(listed(words["edged"]))
     owner = "|".join(_owner_words())
     asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
+    up, down = ("|".join(listed(words[name])) for name in ("above", "below"))
+    half = r"(?:half|part|bit|section|portion) (?:(?:is|in|should be|to be|made|being) )*(?:in )?"
     found = [
         (rf"\b{shaded}[- ](?:{edged})\b(?! (?:in|with)\b)", r"with \1 piping,"),
         *((rf"\b{shaded}-(?:{'|'.join(listed(texts))})\b", rf"with \1 {thing},")
@@ -41,6 +43,11 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (rf"(^|[,.;:!?] *|\b(?:so|and|but|hi|hello) )(?:{asked}) (?=(?:{'|'.join(listed(words['subjects']))})\b)",
          r"\1could "),
         (r"\bde-(?=[^\W\d_]{3})", "without "),
+        (r"\b(?:picture|imagine|visuali[sz]e|envision) (?=(?:it|this|that|them|me|her|him)\b)", "show "),
+        (r"\b(?:keeps?|kept) (?=[^\W\d_]{2,}ing\b)", "always "),
+        (rf"\b{shaded} (?:{up})\b(.{{1,12}}?)\b{shaded} (?:{down})\b", r"half \1, half \3"),
+        (rf"\b(?:the )?(?:top|upper) {half}{shaded}\b(.{{1,12}}?)\b(?:the )?(?:bottom|lower) {half}{shaded}\b",
+         r"half \1, half \3"),
     ]
     return tuple((re.compile(pattern, re.IGNORECASE), plainer) for pattern, plainer in found)
 
@@ -59,6 +66,9 @@ def _owner_words() -> tuple[str, ...]:
     return tuple(sorted(values | {"print", "pattern", "trim", "ground", "background", "base"}, key=len, reverse=True))
 
 
+_WORN = frozenset({"dress", "shirt", "top", "blouse"})
+
+
 def adjectives_beside_nouns(words: Sequence[str]) -> list[str]:
     """``words`` with a colour before the adjective and the noun that make a phrase: "thin white stripes"."""
     found, place = list(words), 0
@@ -67,6 +77,9 @@ def adjectives_beside_nouns(words: Sequence[str]) -> list[str]:
         if end > place + 1 and found[place] not in _colour_words() and (_is_thing_phrase(found, place, end)):
             found[place:end] = [*found[place + 1 : end], found[place]]
             place = end
+        elif found[place + 2 : place + 3] == ["length"] and found[place + 1] in _WORN and (
+                found[place], "length") in phrases():
+            found[place : place + 2] = [found[place + 1], found[place]]   # "normal shirt length"
         place += 1
     return found
 
