@@ -166,7 +166,7 @@ def _other_colour(items: Sequence[ReadItem]) -> list[ReadItem]:
         part = items[place + 1] if place + 1 < len(items) else None
         if item.kind == "other" and part is not None and part.kind == "part" and part.sense.group == "colour":
             look = place + 2
-            while look < len(items) and (items[look].kind == "and" or items[look].words == (".",) or items[
+            while look < len(items) and (items[look].kind in ("and", "verb") or items[look].words == (".",) or items[
                     look].text in ("than", "from", "like", "say", "maybe", "perhaps", "such", "as")):
                 look += 1
             if look > place + 2 and look < len(items) and items[look].value_of("colour"):
@@ -231,6 +231,23 @@ def _fresh(items: Sequence[ReadItem]) -> list[ReadItem]:
     return found
 
 
+def _aimless(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"Change the pink", into whatever else, is "not pink"."""
+    found: list[ReadItem] = []
+    for place, item in enumerate(items):
+        if item.text in ("change", "alter") and [one.kind for one in items[place + 1 : place + 2]] == ["the"] and (
+                _ends_with_colour(items, place + 2)):
+            item = _NOT
+        found.append(item)
+    return found
+
+
+def _ends_with_colour(items: Sequence[ReadItem], place: int) -> bool:
+    colour = place < len(items) and items[place].value_of("colour")
+    return bool(colour) and (place + 1 == len(items) or items[place + 1].kind == "break") and not any(
+        one.kind == "to" for one in items[place + 1 : place + 8])
+
+
 def _denied(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"I can't go sleeveless" is "not sleeveless"."""
     found: list[ReadItem] = []
@@ -249,5 +266,5 @@ def _words(name: str) -> frozenset[str]:
 
 
 _CONSTRUCTIONS: tuple[Callable[[Sequence[ReadItem]], Sequence[ReadItem]], ...] = (
-    _fresh, _denied, _portions, _neck_shapes, _between, _than, _nearly, _other_colour, owned, referred,
+    _fresh, _aimless, _denied, _portions, _neck_shapes, _between, _than, _nearly, _other_colour, owned, referred,
 )

@@ -35,7 +35,8 @@ def is_coloured(item: ReadItem) -> bool:
     """Whether ``item`` names what has the second colour."""
     if item.kind == "part":
         return item.sense.group in ("pattern", "trim")
-    return item.kind == "value" and item.sense.is_noun and item.sense.pairs[0][0] in ("pattern", "trim")
+    is_noun = item.sense.is_noun or item.words[-1] in ("pattern", "print", "design")
+    return item.kind == "value" and is_noun and item.sense.pairs[0][0] in ("pattern", "trim")
 
 
 def _beside(colour: ReadItem, thing: ReadItem) -> list[ReadItem]:

@@ -25,10 +25,24 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     shaded = rf"((?:(?:dark|light|pale|bright)[- ])?{colour})"
     edged = "|".join(listed(words["edged"]))
     owner = "|".join(_owner_words())
+    portions, touches = ("|".join(listed(words[name])) for name in ("portions", "touches"))
     asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
     up, down = ("|".join(listed(words[name])) for name in ("above", "below"))
     half = r"(?:half|part|bit|section|portion) (?:(?:is|in|should be|to be|made|being) )*(?:in )?"
+    is_ = r"(?:['\u2019]s| is| are|['\u2019]re)"
+    goes = r"(?:(?:should|must|can|could|to|be|become|becomes|go|turn|in|into|made|changed|please|rather|now) )+"
     found = [
+        (rf"\b{shaded},? where(?:ver)? (?:it|they|there){is_}(?: now)? {shaded}\b", r"\1 instead of \2"),
+        (rf"\bwhere(?:ver)? (?:it|they|there){is_} {shaded}(?: now| at the moment)?,? (?:{goes})?{shaded}\b",
+         r"\2 instead of \1"),
+        (rf"\b(?:all |everything |the )*(?:{portions}|things|places)? ?(?:that|which){is_}(?: now)? {shaded},? "
+         rf"{goes}{shaded}\b", r"\2 instead of \1"),
+        (rf"\b(?:all )?(?:the )?{shaded} (?:{portions}|things|places) {goes}{shaded}\b", r"\2 instead of \1"),
+        (rf"\b(that|which){is_} not {shaded} but {shaded}\b", r"\1 is \3"),
+        (rf"(?<!blue )(?<!green )\b(?:(?:with|an|a|some|small|little) )*(?:{touches}) (?:of|in) {shaded}\b(?! in)",
+         r"with \1 as the second colour"),
+        (rf"\b{shaded} (?:top|upper half|top half)\b(.{{1,6}}?)\b{shaded} (?:bottom|lower half|bottom half)\b",
+         r"half \1, half \3"),
         (rf"\b{shaded}[- ](?:{edged})\b(?! (?:in|with)\b)", r"with \1 piping,"),
         *((rf"\b{shaded}-(?:{'|'.join(listed(texts))})\b", rf"with \1 {thing},")
           for thing, texts in words["things"].items()),
