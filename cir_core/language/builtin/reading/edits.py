@@ -123,6 +123,7 @@ class Edit:
     either: tuple[str, ...] = ()   # other values that would do as well: "red or orange"
     words: str = ""                # as typed, of what is kept or measured by another
     traded: bool = False           # of a dropped one, for what is set: "exchange red with green"
+    definite: bool = False         # "the stripes"
 
 
 @dataclass(frozen=True)
@@ -161,13 +162,14 @@ def settled(slots: Slots, edits: Edits) -> Edits:
 
 
 def _of_these_stripes(slots: Slots, edits: Edits) -> Edits:
-    """"The stripes in white": those that are there, whichever way they go, where more than their name is said."""
+    """"Keep the stripes", "the stripes in white" about what has pinstripes: those, which are stripes, too."""
     there = slots.get("pattern", "")
-    if there not in ("stripes", "pinstripes") or len(edits.edits) < 2:
+    if there not in ("stripes", "pinstripes"):
         return edits
     return replace(edits, edits=tuple(
-        replace(edit, value=there, either=()) if edit.operation in ("set", "keep") and edit.group == "pattern"
-        and edit.value == "stripes" and edit.either == ("pinstripes",) else edit for edit in edits.edits))
+        replace(edit, value=there, either=()) if (edit.operation == "keep" or (edit.definite and there == "pinstripes"))
+        and edit.group == "pattern" and edit.value == "stripes" and edit.either == ("pinstripes",) else edit
+        for edit in edits.edits))
 
 
 def _besides_what_is(slots: Slots, edits: Edits) -> Edits:

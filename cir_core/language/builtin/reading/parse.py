@@ -275,7 +275,8 @@ class _Interpreter(Operators):
             self.spent = True
         else:
             for pair in ((group, value),) if of_sleeves else item.sense.pairs:
-                self._set(Edit("set", *pair, either=item.sense.either))
+                self._set(Edit("set", *pair, either=item.sense.either,
+                               definite=place > 0 and self.items[place - 1].kind == "the"))
             if item.sense.loosely:
                 self.notes.append(f"treated '{item.text}' as '{value}'")
         self.degree = 0
