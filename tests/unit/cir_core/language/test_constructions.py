@@ -86,7 +86,8 @@ def test_constructions_are_read_as_what_they_say(caption: str, text: str, wanted
     assert {group: slots.get(group) for group in wanted} == wanted
 
 
-@pytest.mark.parametrize(("text", "colour"), [("I can't wear green", "green"), ("a different colour than green", "green"),
+@pytest.mark.parametrize(("text", "colour"), [("I can't wear green", "green"),
+                                              ("a different colour than green", "green"),
                                               ("keep the stripes, change the green", "green")])
 def test_what_is_denied_is_not_accepted(text: str, colour: str) -> None:
     assert not understand(STRIPED, text).accepts("colour", colour)
