@@ -43,6 +43,7 @@ def _clauses(items: Sequence[ReadItem]) -> list[list[ReadItem]]:
         comma = item.words == (",",) and (
             not (ahead and ahead.kind in ("value", "bad")) or (place and items[place - 1].text in _NEGATIVE | {"yes"}))
         reason = item.text in ("because", "since") or (item.text == "so" and ahead is not None and ahead.text in _WHO)
+        comma = comma and any(one.kind not in ("stop", "and") for one in found[-1])   # "blue? Hmm, no"
         if item.kind in _ENDS or comma or reason:
             found.append([])
     return [clause for clause in found if clause]

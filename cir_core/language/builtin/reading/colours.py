@@ -10,6 +10,7 @@ from cir_core.language.builtin.reading.reader import ReadItem
 
 JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
 _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
+_FRONT = frozenset({"front", "chest", "breast"})
 _LINKS = frozenset({"can", "could", "will", "would", "only", "just", "please", "now", "instead", "all", "to be",
                     "rather", "maybe", "perhaps", "then", "both", "entirely", "completely"})
 _ADJECTIVES = ("ed", "ly")
@@ -183,7 +184,8 @@ def _after_with(items: Sequence[ReadItem], place: int) -> bool:
 
 
 def _is_print(item: ReadItem) -> bool:
-    return bool(_PRINTS & set(item.words))
+    """Whether it may be that of the whole cloth: "a red print", but not "a red print on the front"."""
+    return bool(_PRINTS & set(item.words)) and not _FRONT & set(item.words)
 
 
 def _kind(items: Sequence[ReadItem], place: int) -> str:

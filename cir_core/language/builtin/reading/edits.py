@@ -72,6 +72,17 @@ def beyond(group: str, value: str, direction: int) -> frozenset[str]:
     return frozenset(one for rung in rungs for one in rung)
 
 
+def middle(group: str, first: str, second: str) -> tuple[str, ...]:
+    """The values halfway between two of ``group``; none where they are neighbours or ``group`` has no order.
+
+    >>> middle("length", "short", "long")
+    ('medium',)
+    """
+    ladder = _LADDERS.get(group, ())
+    ends = sorted(place for value in (first, second) if (place := _rung(ladder, value)) is not None)
+    return ladder[sum(ends) // 2] if len(ends) == 2 and ends[1] - ends[0] > 1 else ()
+
+
 def _rung(ladder: Ladder, value: str) -> int | None:
     return next((place for place, rung in enumerate(ladder) if value in rung), None)
 
@@ -112,6 +123,7 @@ class Edit:
     either: tuple[str, ...] = ()   # other values that would do as well: "red or orange"
     words: str = ""                # as typed, of what is kept or measured by another
     traded: bool = False           # of a dropped one, for what is set: "exchange red with green"
+    definite: bool = False         # "the stripes"
 
 
 @dataclass(frozen=True)
@@ -140,12 +152,32 @@ class Edits:
 def settled(slots: Slots, edits: Edits) -> Edits:
     """``edits`` with the part that covers more or less of the skin, for a garment with ``slots``: its sleeves where
     those are short, or else the neckline or the length."""
+    edits = _besides_what_is(slots, _of_these_stripes(slots, edits))
     if not any(edit.operation == "covering" for edit in edits.edits):
         return edits
     named = {target(edit) for edit in edits.edits}
     steps = tuple(_covering(slots, edit.direction, named) if edit.operation == "covering" else edit
                   for edit in edits.edits)
     return replace(edits, edits=tuple(dict.fromkeys(filter(None, steps))))
+
+
+def _of_these_stripes(slots: Slots, edits: Edits) -> Edits:
+    """"Keep the stripes", "the stripes in white" about what has pinstripes: those, which are stripes, too."""
+    there = slots.get("pattern", "")
+    if there not in ("stripes", "pinstripes"):
+        return edits
+    return replace(edits, edits=tuple(
+        replace(edit, value=there, either=()) if (edit.operation == "keep" or (edit.definite and there == "pinstripes"))
+        and edit.group == "pattern" and edit.value == "stripes" and edit.either == ("pinstripes",) else edit
+        for edit in edits.edits))
+
+
+def _besides_what_is(slots: Slots, edits: Edits) -> Edits:
+    """"It clings, so less clingy": a value that the image has is named as it is where a step away from it is asked."""
+    stepped = {target(edit) for edit in edits.edits if edit.operation == "step"} & {"fit", "length", "sleeves"}
+    return replace(edits, edits=tuple(
+        edit for edit in edits.edits if not (edit.operation == "set" and edit.group in stepped and not edit.words
+                                             and slots.get(edit.group) == edit.value)))
 
 
 _COVERING: dict[int, tuple[tuple[str, tuple[str, ...], int], ...]] = {

@@ -106,7 +106,7 @@ def _languages(words: Sequence[str]) -> list[Dictionary]:
             score += sum((_SMALL if found.english in _EMPTY else _CERTAIN) + one.has(word) for word in here)
             content = content or bool(here and found.english not in _EMPTY)
             evident = evident or (found.english not in _EMPTY and any(_tells(word, spoken) for word in here))
-        if evident or _is_phrase(words, one) or (content and len(own) > 1):
+        if evident or _is_phrase(words, one) or (content and len(own) > 1) or len(own) > 2:
             scores[name] = score
     return [dictionary(name) for name in sorted(scores, key=lambda name: -scores[name])]
 

@@ -3,6 +3,7 @@ matched word by word, for their products would be hundreds of thousands of phras
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -26,6 +27,24 @@ def framed(words: Sequence[str]) -> tuple[int, Frame] | None:
     """The longest frame that ``words`` begin with, and how many of them it takes."""
     found = ((max(_ends(words, 0, frame.parts), default=0), frame) for frame in _by_first_word().get(words[0], ()))
     return max(found, key=lambda one: one[0], default=None)
+
+
+def compared(adjective: str) -> tuple[str, ...]:
+    """Its comparative and superlative by the rules of spelling; () for one that has none.
+
+    >>> compared("baggy"), compared("loose"), compared("slim")
+    (('baggier', 'baggiest'), ('looser', 'loosest'), ('slimmer', 'slimmest'))
+    """
+    if " " in adjective or len(adjective) < 3:
+        return ()
+    stem = adjective
+    if re.search("[^aeiou]y$", stem):
+        stem = stem[:-1] + "i"
+    elif stem.endswith("e"):
+        stem = stem[:-1]
+    elif re.fullmatch("[^aeiou]*[aeiou][bdgmnpt]", stem):
+        stem += stem[-1]
+    return f"{stem}er", f"{stem}est"
 
 
 @lru_cache(maxsize=1)

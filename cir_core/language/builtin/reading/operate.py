@@ -4,7 +4,9 @@ on the items around a position."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cache
 
+from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.reading.edits import Edit
 from cir_core.language.builtin.reading.reader import ReadItem
 from cir_core.language.builtin.reading.vocabulary import Sense
@@ -172,8 +174,8 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
         if back > 0 and items[back].kind == "word" and _is_length(items[back - 1]):
             back -= 1   # "long bell sleeves"
         ahead = place + 1
-        while ahead < len(items) and items[ahead].kind in (
-                "stop", "verb", "to", "much", "as", "more", "less", "a", "not"):
+        after = ("stop", "verb", "to", "much", "as", "more", "less", "a", "not")   # it
+        while ahead < len(items) and (items[ahead].kind in after or items[ahead].text in _made()):
             ahead += 1
         for other in (back, ahead):
             if 0 <= other < len(items) and other not in owned and _is_length(items[other]):
@@ -181,6 +183,11 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
                 parts.add(place)
                 break
     return frozenset(owned), frozenset(parts)
+
+
+@cache
+def _made() -> frozenset[str]:
+    return frozenset(listed(table("constructions")["made"]))
 
 
 def _is_length(item: ReadItem) -> bool:
@@ -304,6 +311,10 @@ class Operators:
         before = self.items[place - 1].kind if place else ""
         if self.negation == "instead" and self.spent and before not in ("and", "or"):
             self.negation = ""  # "instead of the collar a turtleneck"
+
+    def on_head(self, place: int, item: ReadItem) -> None:
+        if self.negation == "instead" and self.spent and item.text == "something":
+            self.negation = ""  # "instead of the black something white"
 
     def on_with(self, place: int, item: ReadItem) -> None:
         self.keep = False

@@ -10,6 +10,7 @@ from functools import lru_cache
 from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.reading.attitudes import judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
+from cir_core.language.builtin.reading.constructions import constructed
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import (
@@ -33,6 +34,7 @@ from cir_core.language.builtin.reading.parts import (
     shows_second,
 )
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
+from cir_core.language.builtin.reading.rewording import plain_text
 
 _MOST = 12  # words in a note
 _MOST_SHOWN = 300  # characters of a text
@@ -97,8 +99,8 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
     """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
-    items, notes = read(text)
-    items = judged(items, is_caption)
+    items, notes = read(text if is_caption else plain_text(text))
+    items = judged(items if is_caption else constructed(items), is_caption)
     items = fronted(items) if is_caption else likened(crossed(halved(edged(fronted(items)))))
     return _Interpreter(items, list(notes), is_caption).run()
 
@@ -273,7 +275,8 @@ class _Interpreter(Operators):
             self.spent = True
         else:
             for pair in ((group, value),) if of_sleeves else item.sense.pairs:
-                self._set(Edit("set", *pair, either=item.sense.either))
+                self._set(Edit("set", *pair, either=item.sense.either,
+                               definite=place > 0 and self.items[place - 1].kind == "the"))
             if item.sense.loosely:
                 self.notes.append(f"treated '{item.text}' as '{value}'")
         self.degree = 0

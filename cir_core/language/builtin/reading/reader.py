@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cir_core.language.builtin.reading.frames import Frame, framed
+from cir_core.language.builtin.reading.rewording import adjectives_beside_nouns
 from cir_core.language.builtin.reading.vocabulary import MOST_WORDS, Sense, phrases, respell, tokenise
 
 _LONGEST = 8
@@ -41,7 +42,7 @@ def read(text: str) -> tuple[tuple[ReadItem, ...], tuple[str, ...]]:
     spelt = [respell(token) for token in tokens]
     notes += [f"treated '{old}' as '{new}'" for old, (new, *more) in zip(tokens, spelt, strict=True)
               if old != new and not more]
-    words = [word for parts in spelt for word in parts]
+    words = adjectives_beside_nouns([word for parts in spelt for word in parts])
     table = phrases()
     items = []
     place = 0

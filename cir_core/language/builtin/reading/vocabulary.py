@@ -16,7 +16,7 @@ from typing import Literal, cast
 
 from cir_core.garments.lexicon import COLOUR, GROUPS, NONE
 from cir_core.garments.tables import listed, table
-from cir_core.language.builtin.reading.frames import words_of_frames
+from cir_core.language.builtin.reading.frames import compared, words_of_frames
 
 MOST_WORDS = 200  # per text; a modification has about ten, a long caption sixty
 _MOST_READ = 4000  # characters; NFC of a run of accents takes quadratic time while holding the interpreter's lock
@@ -32,7 +32,7 @@ _BRITISH = (
 )
 _SPELT_OUT = {"w/": ("with",), "w/o": ("without",), "b/w": ("black", "and", "white"), "+": ("and",)}
 _NAMES = frozenset({"neck", "neckline", "sleeves", "sleeve", "colour", "length", "fit", "cut", "pattern", "print",
-                    "trim", "hem"})
+                    "trim", "hem", "arms"})
 _YES, _NO = re.compile("[✅✔]"), re.compile("[❌🚫⛔✖]\ufe0f?")
 _YES_OR_NO = tuple("✅✔❌🚫⛔✖")
 _ARROW = re.compile(r"[-=]{1,3}>")
@@ -146,6 +146,7 @@ def phrases() -> Table:
     _add_places(found)
     _add_shapes(found)
     _add_tints(found)
+    _add_degrees(found)
     for phrase, sense in list(found.items()):
         is_pattern = bool(sense.pairs) and sense.pairs[0][0] == "pattern"
         if is_pattern and not {"print", "printed", "graphic"} & set(phrase):
@@ -204,6 +205,29 @@ def _add_lexicon(found: Table) -> None:
                 is_thing = group.key == "trim" or (group.key == "pattern" and phrase != bare)
                 sense = Sense("value", ((group.key, value.key),), is_noun=is_thing)
                 _add(found, f"{bare}, {_plural(bare)}" if group.key == "category" else bare, sense)
+
+
+_ENDS = {("length", "more"): "long", ("length", "less"): "short", ("fit", "more"): "loose", ("fit", "less"): "slim",
+         ("neckline", "less"): "turtleneck"}
+
+
+def _add_degrees(found: Table) -> None:
+    """"Baggiest", "the most fitted", "loosely"; "frillier" is no more than frilly."""
+    for group, signs in table("comparatives")["frames"]["adjectives"].items():
+        for sign, texts in signs.items():
+            end = _ENDS.get((group, sign))
+            for adjective in listed(texts) if end else ():
+                value = Sense("value", ((group, cast(str, end)),))
+                known = (adjective,) in found
+                for superlative in (f"most {adjective}", *compared(adjective)[1:], *([f"{adjective}ly"] * known)):
+                    found.setdefault(tuple(superlative.split()), value)
+                for comparative in compared(adjective)[:1] if known else ():
+                    found.setdefault((comparative,), Sense("step", group=group, direction=1 if sign == "more" else -1))
+    for (word, *rest), sense in list(found.items()):
+        if not rest and word.endswith("y") and sense.kind == "value" and not sense.is_noun and (
+                sense.pairs[0][0] in ("pattern", "trim")):
+            for form in compared(word):
+                found.setdefault((form,), sense)
 
 
 def _add_tints(found: Table) -> None:

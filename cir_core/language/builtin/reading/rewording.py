@@ -1,0 +1,118 @@
+"""Rewording before the words are matched: what hyphens, colons and other signs say, and adjectives that a colour
+separates from their noun."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from cir_core.garments.tables import listed, table
+from cir_core.language.builtin.reading.vocabulary import phrases
+
+
+def plain_text(text: str) -> str:
+    """``text`` with what hyphens, colons and other signs say in words: "white-trimmed" is "with white piping"."""
+    for pattern, plainer in _patterns():
+        text = pattern.sub(plainer, text)
+    return text
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    words = table("constructions")
+    colour = f"(?:{'|'.join(sorted(_colour_words(), key=len, reverse=True))})"
+    shaded = rf"((?:(?:dark|light|pale|bright)[- ])?{colour})"
+    edged = "|".join(listed(words["edged"]))
+    owner = "|".join(_owner_words())
+    portions, touches = ("|".join(listed(words[name])) for name in ("portions", "touches"))
+    asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
+    up, down = ("|".join(listed(words[name])) for name in ("above", "below"))
+    half = r"(?:half|part|bit|section|portion) (?:(?:is|in|should be|to be|made|being) )*(?:in )?"
+    is_ = r"(?:['\u2019]s| is| are|['\u2019]re)"
+    goes = r"(?:(?:should|must|can|could|to|be|become|becomes|go|turn|in|into|made|changed|please|rather|now) )+"
+    found = [
+        (rf"\b{shaded},? where(?:ver)? (?:it|they|there){is_}(?: now)? {shaded}\b", r"\1 instead of \2"),
+        (rf"\bwhere(?:ver)? (?:it|they|there){is_} {shaded}(?: now| at the moment)?,? (?:{goes})?{shaded}\b",
+         r"\2 instead of \1"),
+        (rf"\b(?:all |everything |the )*(?:{portions}|things|places)? ?(?:that|which){is_}(?: now)? {shaded},? "
+         rf"{goes}{shaded}\b", r"\2 instead of \1"),
+        (rf"\b(?:all )?(?:the )?{shaded} (?:{portions}|things|places) {goes}{shaded}\b", r"\2 instead of \1"),
+        (rf"\b(that|which){is_} not {shaded} but {shaded}\b", r"\1 is \3"),
+        (rf"(?<!blue )(?<!green )\b(?:(?:with|an|a|some|small|little) )*(?:{touches}) (?:of|in) {shaded}\b(?! in)",
+         r"with \1 as the second colour"),
+        (rf"\b{shaded} (?:top|upper half|top half)\b(.{{1,6}}?)\b{shaded} (?:bottom|lower half|bottom half)\b",
+         r"half \1, half \3"),
+        (rf"\b{shaded}[- ](?:{edged})\b(?! (?:in|with)\b)", r"with \1 piping,"),
+        *((rf"\b{shaded}-(?:{'|'.join(listed(texts))})\b", rf"with \1 {thing},")
+          for thing, texts in words["things"].items()),
+        (rf"\b((?:{colour} and )*{colour})[- ](?:on|over)[- ]({colour})\b(?![- ](?:sleeve|collar|cuff|hem))",
+         r"\2 with \1"),
+        (r" > ", " instead of "),
+        (rf"\b(?:the )?((?:{owner})s?) ?[:=] *(?={colour}\b)", r"the \1 in "),
+        (r"\bwhere the ([\w -]{3,30}?) (?:is|was|are|were|sits|sit)(?: now)?\b", r"instead of the \1"),
+        (r"\b(it|this|this one|this dress|this shirt|this top) (?:still )?(?:lacks|misses|is lacking|is missing)\b",
+         r"\1 needs"),
+        (r"\b(?:i(?:['\u2019]m| am)? miss(?:ing)?|what(?:['\u2019]s| is) missing is)\b(?! (?:out|you)\b)", "i want"),
+        (rf"(^|[,.;:!?] *|\b(?:so|and|but|hi|hello) )(?:{asked}) (?=(?:{'|'.join(listed(words['subjects']))})\b)",
+         r"\1could "),
+        (r"\bde-(?=[^\W\d_]{3})", "without "),
+        (r"\b(?:picture|imagine|visuali[sz]e|envision) (?=(?:it|this|that|them|me|her|him)\b)", "show "),
+        (r"\b(?:keeps?|kept) (?=[^\W\d_]{2,}ing\b)", "always "),
+        (rf"\b{shaded} (?:{up})\b(.{{1,12}}?)\b{shaded} (?:{down})\b", r"half \1, half \3"),
+        (rf"\b(?:the )?(?:top|upper) {half}{shaded}\b(.{{1,12}}?)\b(?:the )?(?:bottom|lower) {half}{shaded}\b",
+         r"half \1, half \3"),
+    ]
+    return tuple((re.compile(pattern, re.IGNORECASE), plainer) for pattern, plainer in found)
+
+
+@cache
+def _colour_words() -> frozenset[str]:
+    return frozenset(words[0] for words, sense in phrases().items()
+                     if len(words) == 1 and sense.kind == "value" and sense.pairs[0][0] == "colour")
+
+
+@cache
+def _owner_words() -> tuple[str, ...]:
+    """Words for what has a colour of its own."""
+    values = {words[0].removesuffix("s") for words, sense in phrases().items() if len(words) == 1 and sense.is_noun
+              and sense.kind == "value" and sense.pairs[0][0] in ("pattern", "trim")}
+    return tuple(sorted(values | {"print", "pattern", "trim", "ground", "background", "base"}, key=len, reverse=True))
+
+
+_WORN = frozenset({"dress", "shirt", "top", "blouse"})
+
+
+def adjectives_beside_nouns(words: Sequence[str]) -> list[str]:
+    """``words`` with a colour before the adjective and the noun that make a phrase: "thin white stripes"."""
+    found, place = list(words), 0
+    while place < len(found):
+        end = _colours_end(found, place + 1)
+        if end > place + 1 and found[place] not in _colour_words() and (_is_thing_phrase(found, place, end)):
+            found[place:end] = [*found[place + 1 : end], found[place]]
+            place = end
+        elif found[place + 2 : place + 3] == ["length"] and found[place + 1] in _WORN and (
+                found[place], "length") in phrases():
+            found[place : place + 2] = [found[place + 1], found[place]]   # "normal shirt length"
+        place += 1
+    return found
+
+
+def _colours_end(words: Sequence[str], place: int) -> int:
+    end = place
+    while end < min(len(words), place + 3) and (
+            words[end] in _colour_words() or (end > place and words[end] == "and" and end + 1 < len(words)
+                                              and words[end + 1] in _colour_words())):
+        end += 1
+    return end
+
+
+def _is_thing_phrase(words: Sequence[str], place: int, end: int) -> bool:
+    """Whether the word at ``place`` and those from ``end`` on are a pattern or trim of their own."""
+    for length in range(min(4, len(words) - end), 0, -1):
+        rest = tuple(words[end : end + length])
+        whole, alone = phrases().get((words[place], *rest)), phrases().get(rest)
+        if whole is not None and alone is not None and whole.kind == "value" and (
+                whole.pairs[0][0] in ("pattern", "trim")) and whole != alone:
+            return True
+    return False
