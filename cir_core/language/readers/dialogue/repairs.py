@@ -1,0 +1,160 @@
+"""Texts that mend themselves ("without the bow, no wait, keep it"), and adjectives without their noun ("elbow was
+right", "square it"), which the wishes before complete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cir_core.language.builtin.reading.parse import parse_edits
+from cir_core.language.readers.dialogue.degrees import without_judgement
+from cir_core.language.readers.dialogue.phrasing import (
+    LEAD,
+    THE,
+    Words,
+    clauses,
+    edits_in,
+    groups,
+    in_words,
+    moved,
+    part_of,
+    phrases,
+    without_lead,
+)
+from cir_core.language.readers.dialogue.released import restored
+from cir_core.language.readers.dialogue.wishes import Talk
+from cir_core.language.readers.reader import WHOLE, Pointed
+
+_REPAIRS = phrases(
+    "no wait", "wait no", "wait", "no actually", "actually no", "actually not", "scratch that", "no scratch that",
+    "no sorry", "sorry no", "oh no", "hang on", "hold on", "on second thought", "on second thoughts", "or rather",
+    "no no", "hmm no", "hm no", "ah no", "er no", "no hang on", "no hold on", "oh wait", "oh wait no", "strike that",
+    "no strike that", "correction", "ehm no", "um no", "no hmm", "nah", "well no", "or no", "wait actually", "no , wait",
+    "no , actually", "actually , no", "wait , no", "nope wait", "i take that back", "no i take that back", "come to think",
+    "come to think of it", "thinking about it", "no i changed my mind", "i changed my mind", "changed my mind",
+    "actually wait", "oh actually", "actually never mind", "no never mind", "no forget it", "never mind", "no forget that",
+    "no leave it", "ah wait")
+_GIVEN_UP = frozenset({"never mind", "no never mind", "actually never mind", "no forget it", "no forget that"})
+_KEEP = phrases(
+    "keep it", "leave it", "keep them", "leave them", "leave it on", "leave it in", "keep it on", "keep it in",
+    "it can stay", "they can stay", "it stays", "they stay", "leave it there", "keep it there", "leave it be",
+    "leave it as it is", "leave it as is", "leave them on", "keep them on", "let it stay", "let it be", "leave that",
+    "keep that", "keep it after all", "it may stay", "i do like it", "i like it", "i want it", "i do want it",
+    "i want it after all", "dont", "do not", "better not", "rather not", "leave it like that", "keep it like that",
+    "i want to keep it", "id keep it", "i would keep it", "i will keep it", "ill keep it", "lets keep it", "it stays on",
+    "it was fine", "it was nice", "it is fine", "it is nice", "its fine", "its nice", "it looks good", "it suits it",
+    "keep", "stay", "leave it alone", "let us keep it", "it belongs there", "it should stay", "they should stay",
+    "bring it back", "put it back", "put them back", "bring them back", "i want it back", "i want them back",
+    "i do miss it", "i miss it", "i do miss them", "i miss them", "give it back", "add it back", "add it again",
+    "it back", "them back", "add them back", "put it on again", "with it", "with them", "with it after all",
+    "it was better with it", "it was nicer with it", "better with it", "better with them", "it was better with them")
+_ENDS = frozenset({"actually", "after", "all", "please", "now", "then", "again", "too", "though", "for", "me"})
+_PRAISE = frozenset({"was", "were", "is", "are", "fine", "right", "good", "ok", "okay", "better", "perfect", "best",
+                     "nicer", "great", "enough", "it", "works", "then", "instead", "will", "do", "would", "be", "just",
+                     "well", "yes", "one", "after", "all", "please", "nice", "lovely", "alright", "again", "actually"})
+_BEFORE_IT = LEAD | THE | frozenset({"make", "try", "go", "with", "for", "in", "to", "it", "rather", "maybe", "perhaps",
+                                     "just", "a", "an", "lets", "more", "only"})
+_NOUNS = {"sleeves": "sleeves", "neckline": "neck", "length": "length", "fit": "fit"}
+_MOST = 3          # words of what is completed
+_MOST_WORDS = 14   # of a text in which it is
+
+
+def repaired(words: Words, talk: Talk) -> Pointed | None:
+    """A text that takes back what it has said: only what follows counts. A last turn that took something away is
+    taken back by "no wait, keep it" alone."""
+    kept = _rest_of_keeping(without_lead(words))
+    if kept is not None and talk.turns and (text := restored(talk.wishes.last, talk)):
+        return talk.taken(in_words([text, *([",", *kept] if kept else [])]))
+    place, length = _repair(words)
+    if not length:
+        return None
+    first, said = words[:place], in_words(words[place : place + length])
+    then = without_lead(words[place + length :])
+    asked = edits_in(in_words(first))
+    if not asked:
+        return None
+    if not then and said in _GIVEN_UP | {"no leave it"}:
+        return talk.taken(WHOLE)
+    if (kept := _rest_of_keeping(then)) is not None:
+        text = restored(asked, talk) or WHOLE
+        return talk.taken(in_words([text, *([",", *kept] if kept else [])]))
+    other, *more = clauses(then) or [()]
+    part = part_of(without_lead(other))
+    if part is not None and not part.is_thing and (text := moved(asked, part)):
+        rest = in_words([word for one in more for word in one])
+        return talk.taken(f"{text} {rest}".replace(" ,", ",").strip())
+    now = groups(edits_in(in_words(then)))
+    if not now:
+        return None
+    left = [one for one in clauses(first) if (of := groups(edits_in(in_words(one)))) and not of & now]
+    if len(left) == len(clauses(first)):
+        left = left[:-1]   # another wish in the place of the last one
+    return talk.taken(in_words([word for one in left for word in one] + ([","] if left else []) + [*then]))
+
+
+def _repair(words: Words) -> tuple[int, int]:
+    """Where a text begins anew, after its first words, and with how many words; 0 of them where it does not."""
+    for place in range(1, len(words)):
+        for known in _REPAIRS:
+            end = place + len(known)
+            begins = words[place - 1] in (",", ".", "but") or known[0] in ("no", "wait", "actually", "scratch", "oh")
+            whole = len(known) > 1 or words[end : end + 1] in ((",",), (".",)) or known in (("wait",), ("nah",))
+            if begins and whole and words[place:end] == known and _is_apart(words, place, known):
+                return place, len(known)
+    return 0, 0
+
+
+def _is_apart(words: Words, place: int, known: Words) -> bool:
+    """"No" before a wish may be its negation: "in red, no no stripes"; "wait" may be a verb."""
+    return known != ("wait",) or words[place - 1] in (",", ".")
+
+
+def _rest_of_keeping(words: Words) -> Words | None:
+    """What follows "keep it" in ``words``; None if they say anything else first."""
+    for known in _KEEP:
+        if words[: len(known)] == known:
+            rest = words[len(known) :]
+            while rest and rest[0] in _ENDS:
+                rest = rest[1:]
+            if not rest or rest[0] in (",", ".", "but", "and"):
+                return without_lead(rest)
+    return None
+
+
+def completed(words: Words, talk: Talk) -> Words:
+    """``words`` with the noun that an adjective lacks: after "long sleeves" an "elbow was right" is about sleeves."""
+    words = without_judgement(words)
+    if not talk.turns or len(words) > _MOST_WORDS:
+        return words
+    said: list[str] = []
+    for clause in clauses(words):
+        lead = [word for word in clause[:1] if word in (",", ".", "but")]
+        said += [*lead, *_completed(clause[len(lead) :], words, talk)]
+    return tuple(said)
+
+
+def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
+    bare = list(clause)
+    while bare and bare[0] in _BEFORE_IT:
+        bare.pop(0)
+    praised = len(bare)
+    while bare and bare[-1] in _PRAISE:
+        bare.pop()
+    corrects = praised > len(bare) or (bool(clause) and clause[0] in LEAD)
+    if not bare or len(bare) > _MOST:
+        return clause
+    read = parse_edits(" ".join(bare))
+    recent = [*groups(edits_in(in_words(words))), *talk.wishes.recent()]
+    if read.edits:
+        of_length = [edit for edit in read.edits if (edit.operation, edit.group) == ("set", "length")]
+        if not (corrects and len(read.edits) == 1 and of_length and recent[:1] == ["sleeves"]):
+            return clause
+        recent = ["sleeves"]   # "long was right", after "short sleeves"
+    for group in recent:
+        text = f"{' '.join(bare)} {_NOUNS.get(group, '')}".strip()
+        found = parse_edits(text)
+        if group in _NOUNS and len(found.edits) == 1 and not found.unused and (
+                (found.edits[0].operation, found.edits[0].group) == ("set", group)):
+            return text.split()
+    return clause
+
+
