@@ -38,7 +38,9 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
     "as on the first picture"))
 _HAD_BEFORE = tuple(tuple(words.split()) for words in (
     "from before", "it had before", "we had before", "i had before", "as before", "of before", "it was before",
-    "it had earlier", "before that"))
+    "it had earlier", "before that", "as it was", "as they were", "the way it was", "the way they were", "how it was",
+    "how they were", "as it was before", "as they were before", "like before", "like they were", "like it was",
+    "as previously", "as we had before", "as we had it", "how they were before", "how it was before"))
 _WERE = frozenset({"was", "were", "looked"})        # "the length was better at first"
 _GOOD = frozenset({"better", "fine", "good", "ok", "okay", "nicer", "right", "perfect", "great", "nice", "best",
                    "alright", "prettier", "lovely", "more", "a", "lot", "much", "just", "really", "actually", "quite"})
@@ -50,6 +52,7 @@ _WHEN_FIRST = tuple(tuple(words.split()) for words in (
 _WHEN_BEFORE = tuple(tuple(words.split()) for words in (
     "before", "earlier", "previously", "before that", "the way they were", "the way it was", "as they were",
     "as it was", "how they were", "how it was", "the last time", "a turn ago", "in the last one", "the turn before"))
+_EMPHASIS = frozenset({"again", "exactly", "just"})
 _ORIGINAL = "<original>"
 _PICTURES = frozenset({"picture", "image", "photo", "turn"})
 _GARMENTS = frozenset({"one", "reference", "dress", "shirt", "top"})   # which point at it as they are
@@ -60,7 +63,7 @@ def at_first(words: Words, talk: Talk) -> Pointed | None:
     "like the original but longer" goes on from it."""
     if not _SAYS_WHEN.intersection(words):
         return None
-    words, rest = _in_short(words), []
+    words, rest = _in_short(tuple(word for word in words if word not in _EMPHASIS)), []
     texts: list[str] = []
     missing = ""
     place = 0

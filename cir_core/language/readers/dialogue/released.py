@@ -95,7 +95,7 @@ def all_dropped(words: Words, talk: Talk) -> Pointed | None:
     if not (both or said in _NOTHING) or not talk.turns:
         return None
     last = [edit for edit in talk.wishes.last if edit.operation in ("set", "step", "sleeved")]
-    things = [edit for edit in last if edit.group in ("trim", "pattern")] or (last if both else [])
+    things = last if both else [edit for edit in last if edit.group in ("trim", "pattern")]
     if not things:
         return None
     if any(edit.operation != "set" for edit in things):
