@@ -7,8 +7,13 @@ from itertools import pairwise
 
 from cir_core.language.acts import read_act
 from cir_core.language.builtin.phrases import phrase
+from cir_core.language.builtin.reading.foreign import translate
+from cir_core.language.builtin.reading.vocabulary import tokenise
+from cir_core.language.readers.dialogue.originals import at_first
 from cir_core.language.readers.dialogue.phrasing import (
     ALIKE,
+    THE,
+    TRAIL,
     Part,
     Words,
     after,
@@ -20,7 +25,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     without_lead,
     without_trail,
 )
-from cir_core.language.readers.dialogue.released import given_up, part_given_up
+from cir_core.language.readers.dialogue.released import given_up
 from cir_core.language.readers.dialogue.wishes import NOTHING_EARLIER, Talk, edits_of, in_place_of
 from cir_core.language.readers.pointing import request
 from cir_core.language.readers.reader import TAKEN, WHOLE, Pointed
@@ -58,26 +63,54 @@ def same(words: Words, talk: Talk) -> Pointed | None:
             raise Unclear(talk.said, "say which part is meant, for example the sleeves")
         return None
     rest = after(talk.words, ("the",), _SAME_WITH)
-    also = words[-1:] in (("too",), ("also",)) or words[-2:] == ("as", "well")
+    also = _is_also(words)
     if rest is None and not also:
         return None
     part = part_of(words if rest is None else rest)
     if part is None or len(words) > _SHORT or not talk.turns or (part.is_thing and "the" not in words):
         return None
+    if (found := _as_it_was(part, talk)) is not None:
+        return found
     if moved(talk.wishes.last, part) is None and (part.is_thing or not also):
         return None   # "and the buttons" asks for buttons
     return _same_for(part, talk)
 
 
 def _same_for(part: Part, talk: Talk) -> Pointed:
-    """"Shorter", then "the same for the sleeves"."""
+    """"Shorter", then "the same for the sleeves"; "the neck as it was", then "and the sleeves"."""
     last = talk.last()
-    if part_given_up(without_lead(without_trail(tuple(last.modification_text.lower().split())))):
-        if (found := given_up(("forget", *part.words.split()), talk)) is not None:
-            return found   # "undo the sleeves", "do the same to the fit"
-    elif (text := moved(talk.wishes.last, part)) is not None:
+    if (found := _as_it_was(part, talk)) is not None:
+        return found
+    if (text := moved(talk.wishes.last, part)) is not None:
         return talk.taken(text)
     raise Unclear(talk.said, f"“{last.modification_text}” cannot be said of the {part.words}")
+
+
+def _as_it_was(part: Part, talk: Talk) -> Pointed | None:
+    """What the last turn says, of ``part``, where it gave wishes up: "the neck back to how it was", then "and the
+    sleeves too"; also where turns between them did that already."""
+    for turn in reversed(talk.turns):
+        said = without_lead(tuple(tokenise(translate(turn.modification_text).text)))
+        if (place := _named_part(said)) is None:
+            return None
+        words = (*said[: place.start], *part.words.split(), *said[place.stop :])
+        if (found := given_up(words, talk) or at_first(words, talk)) is not None:
+            return found
+        if after(said, ("the",), (*_SAME, *_SAME_WITH)) is None and not _is_also(said):
+            return None
+    return None
+
+
+def _named_part(words: Words) -> slice | None:
+    """Where ``words`` name a part of which there is always one, or sleeves."""
+    spans = ((start, end) for start, word in enumerate(words) if word not in THE
+             for end in range(min(len(words), start + 3), start, -1))
+    return next((slice(start, end) for start, end in spans if words[end - 1] not in TRAIL
+                 and (part := part_of(words[start:end])) is not None and not part.is_thing), None)
+
+
+def _is_also(words: Words) -> bool:
+    return words[-1:] in (("too",), ("also",)) or words[-2:] == ("as", "well")
 
 
 def after_act(talk: Talk) -> Pointed | None:

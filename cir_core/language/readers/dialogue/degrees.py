@@ -25,7 +25,7 @@ _TOO_MUCH = phrases(
     "thats too much", "that is too much", "that was too much", "this is too much", "its too much", "it is too much",
     "thats a bit much", "a bit much", "thats a bit too much", "that is a bit too much", "over the top", "too extreme",
     "thats too extreme", "a bit extreme", "you went too far", "that went too far", "went too far", "overdone",
-    "exaggerated", "thats exaggerated", "now its too much", "thats way too much", "thats much too much", "too strong")
+    "exaggerated", "thats exaggerated", "a bit too", "a little too", "its too", "is too", "now its too much", "thats way too much", "thats much too much", "too strong")
 _MORE = phrases(
     "even more", "a bit more", "a little more", "slightly more", "still more", "much more", "a touch more", "a tad more",
     "bit more", "more so", "even more so", "not enough", "thats not enough", "still not enough", "not quite enough",
@@ -38,6 +38,8 @@ _OPPOSITE = phrases(
     "in the other direction", "other direction", "the reverse", "the contrary", "on the contrary", "the other extreme",
     "quite the opposite", "do the opposite", "the opposite of that", "wrong direction", "wrong way", "the wrong way",
     "the wrong direction", "thats the wrong direction", "that is the wrong direction", "i meant the opposite")
+_ROUND = phrases("the other way round", "other way round", "the other way around", "other way around", "vice versa",
+                 "conversely", "the reverse of that")
 _SCALES = ("sleeves", "length", "fit", "neckline")
 _COMPARED = {("sleeves", 1): "longer sleeves", ("sleeves", -1): "shorter sleeves", ("length", 1): "longer",
              ("length", -1): "shorter", ("fit", 1): "looser", ("fit", -1): "tighter", ("neckline", 1): "lower neck",
@@ -59,7 +61,7 @@ def scaled(words: Words, talk: Talk) -> Pointed | None:
 def without_judgement(words: Words) -> Words:
     """``words`` without "too much" before other ones: "too much, elbow was right"."""
     lead = without_lead(words)
-    for known in _TOO_MUCH + _LESS + _OPPOSITE:
+    for known in _TOO_MUCH + _LESS + _OPPOSITE + _ROUND:
         rest = lead[len(known) :]
         if lead[: len(known)] == known and rest and rest[0] in (",", "."):
             return without_lead(rest)

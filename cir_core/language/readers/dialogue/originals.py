@@ -15,9 +15,9 @@ from cir_core.language.readers.dialogue.phrasing import (
     without_lead,
     without_trail,
 )
+from cir_core.language.readers.dialogue.wishes import NOTHING_EARLIER, Talk, edits_of
 from cir_core.language.readers.pointing import request
 from cir_core.language.readers.reader import TAKEN, WHOLE, Pointed
-from cir_core.language.readers.dialogue.wishes import NOTHING_EARLIER, Talk, edits_of
 
 _TO = frozenset({"with", "in", "keep", "use", "restore", "to", "back", "go", "give", "me", "bring", "take", "want",
                  "i", "make", "it", "put", "return", "the", "its", "my", "please", "but", "of", "at", "have", "again",
@@ -35,12 +35,18 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
     "like in the original", "in the original", "from the original", "as in the first picture", "as at first",
     "as in the beginning", "at first", "it started with", "we started with", "i started with", "we had at first",
     "as originally", "from the first picture", "of the first picture", "on the first picture", "in the first picture",
-    "as on the first picture"))
+    "as on the first picture", "back to the original", "back to normal", "back to the start", "to the original",
+    "back to how it started", "back to the beginning", "to what it was at first", "to how it was at first"))
 _HAD_BEFORE = tuple(tuple(words.split()) for words in (
     "from before", "it had before", "we had before", "i had before", "as before", "of before", "it was before",
     "it had earlier", "before that", "as it was", "as they were", "the way it was", "the way they were", "how it was",
     "how they were", "as it was before", "as they were before", "like before", "like they were", "like it was",
-    "as previously", "as we had before", "as we had it", "how they were before", "how it was before"))
+    "as previously", "as we had before", "as we had it", "how they were before", "how it was before",
+    "back to how it was", "back to how they were", "back to what it was", "back to what they were", "back to before",
+    "back how it was", "back how they were", "back as it was", "back as they were", "back the way it was",
+    "back the way they were", "back to the way it was", "back to the way they were", "back to how it was before",
+    "back to the previous one", "back to how they were before", "to how it was", "to how they were", "to what it was",
+    "to what they were", "to what it was before", "to how it was before"))
 _WERE = frozenset({"was", "were", "looked"})        # "the length was better at first"
 _GOOD = frozenset({"better", "fine", "good", "ok", "okay", "nicer", "right", "perfect", "great", "nice", "best",
                    "alright", "prettier", "lovely", "more", "a", "lot", "much", "just", "really", "actually", "quite"})

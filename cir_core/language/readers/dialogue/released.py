@@ -16,10 +16,10 @@ from cir_core.language.readers.dialogue.phrasing import (
     without_lead,
     without_trail,
 )
+from cir_core.language.readers.dialogue.wishes import NOTHING_EARLIER, Talk
 from cir_core.language.readers.pointing import request
 from cir_core.language.readers.reader import WHOLE, Pointed
 from cir_core.language.readers.scene import Unclear
-from cir_core.language.readers.dialogue.wishes import NOTHING_EARLIER, Talk
 
 _SPEAKING = ("i", "have", "ive", "ve", "we", "just")
 _MIND = ("changed my mind about", "changed our mind about", "changed my mind on", "change my mind about",
@@ -29,13 +29,20 @@ _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget w
            "dont change", "take back what i said about", "never mind what i said about", "nevermind",
            "undo what i said about", "scratch", "put back", "restore", "leave alone", "forget what i asked about",
            "release", "unset")
+_BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "stuff", "again", "also"})
+_TAKING = phrases("i take", "i want to take", "i would like to take", "ill take", "let me take", "we take",
+                  "was a mistake", "were a mistake", "was a bad idea", "were a bad idea", "i regret")   # "back"
+_MOST = 4   # words of a value that is given up
 _SMALL = frozenset({"please", "i", "we", "me", "can", "could", "you", "to", "again"})
 _BRING = frozenset({"put", "bring", "get", "give", "have", "want", "turn", "change", "set", "switch"})
+_RETURNS = phrases("can come back", "may come back", "should come back", "comes back", "could come back", "may return",
+                   "can return", "should return", "please come back", "can be back", "should be back", "must come back",
+                   "needs to come back", "has to come back", "have to come back")
 _BOTH = frozenset({"both", "them", "all"})
 _TAKE = frozenset({"drop", "remove", "lose", "ditch", "scrap", "delete", "forget", "undo", "cancel", "skip", "omit",
                    "scratch", "without", "not", "neither", "no", "take", "leave", "get", "dont", "want", "away", "off",
                    "out", "rid", "go", "can", "must", "should", "have", "to", "of", "those", "them", "these", "two",
-                   "with", "i", "need", "like", "neither", "actually", "again", "please", "back", "the", "all"})
+                   "with", "i", "need", "like", "actually", "again", "please", "back", "the", "all"})
 _REFUSES = frozenset({"drop", "remove", "lose", "ditch", "scrap", "delete", "forget", "undo", "cancel", "skip", "omit",
                       "scratch", "without", "away", "off", "out", "rid", "go", "back", "neither", "dont"})
 _NOTHING = phrases(
@@ -50,15 +57,38 @@ def given_up(words: Words, talk: Talk) -> Pointed | None:
     """"I changed my mind about the sleeves", "forget the colour", "put the sleeves back"."""
     if (rest := after(words, _SPEAKING, _MIND)) is not None:
         return _as_in_reference(rest, talk)
+    if (text := _value_given_up(words, talk)):
+        return talk.taken(text)
     part = part_given_up(words)
     return _as_in_reference(part, talk) if part and talk.asked(_group(part)) else None
 
 
 def part_given_up(words: Words) -> Words:
     """The words of the part whose wishes are given up, in a text of nothing else; () for any other text."""
+    words = tuple(word for word in words if word not in _BIT)
     forgotten = after(words, ("i", "we", "lets", "just"), _FORGET) or _put_back(words)
     part = part_of(forgotten) if forgotten else None
     return forgotten if forgotten and part and not part.is_thing else ()
+
+
+def _value_given_up(words: Words, talk: Talk) -> str:
+    """"Forget the loose bit": what the reference had before the value was asked for; "" for any other text."""
+    said = tuple(word for word in without_trail(words) if word not in _BIT)
+    forgotten = after(said, ("i", "we", "lets", "just"), _FORGET) or _before_taking(said)
+    edits = edits_in(" ".join(forgotten)) if forgotten and len(forgotten) <= _MOST else ()
+    if len(edits) != 1 or edits[0].operation != "set" or part_of(forgotten or ()):
+        return ""
+    edit = edits[0]
+    turn = talk.wishes.naming(edits)
+    if turn is None or edit.group == "category" or talk.slots(turn.reference_id).get(edit.group) in (None, edit.value):
+        return ""
+    return talk.value(edit.group, turn)
+
+
+def _before_taking(words: Words) -> Words | None:
+    """"The loose" of "the loose I take back"."""
+    ending = next((one for one in _TAKING if words[-len(one) :] == one), None)
+    return words[: -len(ending)] if ending else None
 
 
 def _group(words: Words) -> str:
@@ -67,8 +97,11 @@ def _group(words: Words) -> str:
 
 
 def _put_back(words: Words) -> Words | None:
-    """"The sleeves" of "put the sleeves back", "I want the old sleeves back please"; None if ``words`` are none."""
+    """"The sleeves" of "put the sleeves back", "I want the old sleeves back please", "the print can come back"; None if
+    ``words`` are none."""
     said = tuple(word for word in words if word not in _SMALL)
+    if (ending := next((one for one in _RETURNS if words[-len(one) :] == one and len(words) > len(one)), None)):
+        return words[: -len(ending)]
     return said[1:-1] or None if said[-1:] == ("back",) and said[0] in _BRING else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cir_core.language.builtin.reading.edits import Edits
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.readers.dialogue.degrees import without_judgement
 from cir_core.language.readers.dialogue.phrasing import (
@@ -19,6 +20,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     part_of,
     phrases,
     without_lead,
+    without_trail,
 )
 from cir_core.language.readers.dialogue.released import restored
 from cir_core.language.readers.dialogue.wishes import Talk
@@ -34,26 +36,44 @@ _REPAIRS = phrases(
     "actually wait", "oh actually", "actually never mind", "no never mind", "no forget it", "never mind", "no forget that",
     "no leave it", "ah wait")
 _GIVEN_UP = frozenset({"never mind", "no never mind", "actually never mind", "no forget it", "no forget that"})
-_KEEP = phrases(
+_RESTORE = phrases(
+    "keep it after all", "keep them after all", "leave it after all", "leave it on after all", "i want it after all",
+    "bring it back", "put it back", "put them back", "bring them back", "i want it back", "i want them back", "back in",
+    "i do miss it", "i miss it", "i do miss them", "i miss them", "give it back", "add it back", "add it again", "back on",
+    "it back", "them back", "add them back", "put it on again", "with it", "with them", "with it after all", "put back the",
+    "it was better with it", "it was nicer with it", "better with it", "better with them", "it was better with them",
+    "put it back on", "put it back in", "put them back on", "put them back in", "add it back in", "add them back in",
+    "it can stay after all", "it should have stayed", "it looked better with it", "looked better with it", "put back",
+    "i want that back", "i want those back", "bring that back", "give me that back", "it can come back", "nicer with it",
+    "they can come back", "it may come back", "it was nicer with them", "it looked nicer with it", "return it",
+    "i liked it with it", "i liked it better with it", "i liked it more with it", "i liked it", "i liked them",
+    "it did look better with it", "give me it back", "give me them back", "readd it", "re add it", "add it back on")
+_KEEP = (*_RESTORE, *phrases(
     "keep it", "leave it", "keep them", "leave them", "leave it on", "leave it in", "keep it on", "keep it in",
     "it can stay", "they can stay", "it stays", "they stay", "leave it there", "keep it there", "leave it be",
     "leave it as it is", "leave it as is", "leave them on", "keep them on", "let it stay", "let it be", "leave that",
-    "keep that", "keep it after all", "it may stay", "i do like it", "i like it", "i want it", "i do want it",
-    "i want it after all", "dont", "do not", "better not", "rather not", "leave it like that", "keep it like that",
-    "i want to keep it", "id keep it", "i would keep it", "i will keep it", "ill keep it", "lets keep it", "it stays on",
-    "it was fine", "it was nice", "it is fine", "it is nice", "its fine", "its nice", "it looks good", "it suits it",
-    "keep", "stay", "leave it alone", "let us keep it", "it belongs there", "it should stay", "they should stay",
-    "bring it back", "put it back", "put them back", "bring them back", "i want it back", "i want them back",
-    "i do miss it", "i miss it", "i do miss them", "i miss them", "give it back", "add it back", "add it again",
-    "it back", "them back", "add them back", "put it on again", "with it", "with them", "with it after all",
-    "it was better with it", "it was nicer with it", "better with it", "better with them", "it was better with them")
+    "keep that", "it may stay", "i do like it", "i like it", "i want it", "i do want it", "dont", "do not", "better not",
+    "rather not", "leave it like that", "keep it like that", "i want to keep it", "id keep it", "i would keep it",
+    "i will keep it", "ill keep it", "lets keep it", "it stays on", "it was fine", "it was nice", "it is fine",
+    "it is nice", "its fine", "its nice", "it looks good", "it suits it", "keep", "stay", "leave it alone",
+    "let us keep it", "it belongs there", "it should stay", "they should stay", "i like them", "i want them"))
+_TURNING = frozenset({"no", "nope", "wait", "actually", "oh", "hmm", "hm", "nah", "sorry", "oops", "well"})
 _ENDS = frozenset({"actually", "after", "all", "please", "now", "then", "again", "too", "though", "for", "me"})
-_PRAISE = frozenset({"was", "were", "is", "are", "fine", "right", "good", "ok", "okay", "better", "perfect", "best",
-                     "nicer", "great", "enough", "it", "works", "then", "instead", "will", "do", "would", "be", "just",
-                     "well", "yes", "one", "after", "all", "please", "nice", "lovely", "alright", "again", "actually"})
+_WAS = frozenset({"was", "were", "is", "are", "looked", "looks", "suited", "suits", "felt", "feels", "works", "worked",
+                  "did", "would", "do", "will"})
+_BEST = frozenset({"better", "best", "nicer", "prettier", "cuter", "lovelier", "cooler", "smarter", "sweeter", "classier",
+                   "right", "fine", "good", "ok", "okay", "perfect", "great", "nice", "lovely", "alright", "flattering",
+                   "neater", "fancier", "enough", "fitting", "well", "favourite", "winner", "correct"})
+_PRAISE = _WAS | _BEST | frozenset({
+    "it", "then", "instead", "be", "just", "yes", "one", "after", "all", "please", "again", "actually", "more", "much",
+    "a", "lot", "way", "though", "tbh", "really", "my", "the", "to", "honest", "before", "even", "me", "on", "for",
+    "i", "think", "quite", "so", "still", "too"})
 _BEFORE_IT = LEAD | THE | frozenset({"make", "try", "go", "with", "for", "in", "to", "it", "rather", "maybe", "perhaps",
                                      "just", "a", "an", "lets", "more", "only"})
 _NOUNS = {"sleeves": "sleeves", "neckline": "neck", "length": "length", "fit": "fit"}
+_TOO = phrases("not so", "not that", "not as", "not quite so", "not too", "too", "a bit too", "far too", "way too",
+               "much too", "that is too", "a little too", "they are too", "now too", "not quite that", "slightly too",
+               "still too", "this is too", "these are too", "bit too")
 _MOST = 3          # words of what is completed
 _MOST_WORDS = 14   # of a text in which it is
 
@@ -61,7 +81,8 @@ _MOST_WORDS = 14   # of a text in which it is
 def repaired(words: Words, talk: Talk) -> Pointed | None:
     """A text that takes back what it has said: only what follows counts. A last turn that took something away is
     taken back by "no wait, keep it" alone."""
-    kept = _rest_of_keeping(without_lead(words))
+    known = _KEEP if _TURNING.intersection(words[: len(words) - len(without_lead(words))]) else _RESTORE
+    kept = _rest_of_keeping(without_lead(words), known)
     if kept is not None and talk.turns and (text := restored(talk.wishes.last, talk)):
         return talk.taken(in_words([text, *([",", *kept] if kept else [])]))
     place, length = _repair(words)
@@ -108,9 +129,9 @@ def _is_apart(words: Words, place: int, known: Words) -> bool:
     return known != ("wait",) or words[place - 1] in (",", ".")
 
 
-def _rest_of_keeping(words: Words) -> Words | None:
+def _rest_of_keeping(words: Words, keeping: Sequence[Words] = _KEEP) -> Words | None:
     """What follows "keep it" in ``words``; None if they say anything else first."""
-    for known in _KEEP:
+    for known in keeping:
         if words[: len(known)] == known:
             rest = words[len(known) :]
             while rest and rest[0] in _ENDS:
@@ -133,6 +154,8 @@ def completed(words: Words, talk: Talk) -> Words:
 
 
 def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
+    if clause[:1] and (of_sleeves := _too_long(clause, talk)):
+        return of_sleeves
     bare = list(clause)
     while bare and bare[0] in _BEFORE_IT:
         bare.pop(0)
@@ -143,7 +166,12 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
     if not bare or len(bare) > _MOST:
         return clause
     read = parse_edits(" ".join(bare))
+    if not (corrects or read.unused) or any(note.startswith("not understood") for note in read.notes):
+        return clause
     recent = [*groups(edits_in(in_words(words))), *talk.wishes.recent()]
+    how = clause[len(clause) - praised + len(bare) :] if praised > len(bare) else ()
+    if read.edits and _is_wish(read) and how[:1] and how[0] in _WAS and _BEST.intersection(how):
+        return bare   # "the dots were cuter"
     if read.edits:
         of_length = [edit for edit in read.edits if (edit.operation, edit.group) == ("set", "length")]
         if not (corrects and len(read.edits) == 1 and of_length and recent[:1] == ["sleeves"]):
@@ -158,3 +186,13 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
     return clause
 
 
+def _is_wish(read: Edits) -> bool:
+    return not read.unused and all(edit.operation == "set" and edit.group != "category" for edit in read.edits)
+
+
+def _too_long(clause: Words, talk: Talk) -> Sequence[str]:
+    """"Not so long", "too short" of the sleeves, where the last turn asked for those alone; () for anything else."""
+    said = without_lead(without_trail(clause))
+    said = said[1:] if said[:1] in (("its",), ("thats",), ("theyre",), ("thats",)) else said
+    adjective = said[-1:] in (("long",), ("short",)) and said[:-1] in _TOO
+    return ("sleeves", *said) if adjective and groups(talk.wishes.last) == {"sleeves"} else ()
