@@ -27,7 +27,7 @@ _TOO_MUCH = phrases(
     "thats too extreme", "a bit extreme", "you went too far", "that went too far", "went too far", "overdone",
     "exaggerated", "thats exaggerated", "a bit too", "a little too", "its too", "is too", "now its too much", "thats way too much", "thats much too much", "too strong")
 _MORE = phrases(
-    "even more", "a bit more", "a little more", "slightly more", "still more", "much more", "a touch more", "a tad more",
+    "more", "even more", "a bit more", "a little more", "slightly more", "still more", "much more", "a touch more", "a tad more",
     "bit more", "more so", "even more so", "not enough", "thats not enough", "still not enough", "not quite enough",
     "thats not quite enough", "that is not enough", "further", "go further", "even further", "a step further",
     "one step further", "a step more", "one step more", "more extreme", "a bit further", "could be more",

@@ -13,8 +13,8 @@ from cir_core.language.readers.dialogue.corrections import after_act, both, corr
 from cir_core.language.readers.dialogue.degrees import scaled
 from cir_core.language.readers.dialogue.originals import at_first
 from cir_core.language.readers.dialogue.phrasing import Words, after, in_words, without_lead
-from cir_core.language.readers.dialogue.released import all_dropped, dropped, given_up
-from cir_core.language.readers.dialogue.repairs import completed, repaired
+from cir_core.language.readers.dialogue.released import all_dropped, dropped, given_up, print_again
+from cir_core.language.readers.dialogue.repairs import completed, moderate, repaired
 from cir_core.language.readers.dialogue.wishes import NOTHING_EARLIER, Talk
 from cir_core.language.readers.reader import TAKEN, WHOLE, Pointed
 from cir_core.language.readers.scene import Scene, Unclear
@@ -42,7 +42,7 @@ def _resolved(words: Words, scene: Scene) -> Pointed | None:
     talk = Talk(words, scene)
     if (found := repaired(words, talk)) is not None:
         return found
-    if (fuller := completed(words, talk)) != words:
+    if (fuller := completed(moderate(words), talk)) != words:
         return _read(Talk(fuller, scene)) or talk.taken(in_words(without_lead(fuller)))
     return _read(talk)
 
@@ -54,7 +54,7 @@ def _read(talk: Talk) -> Pointed | None:
             return found
     if means(words, talk):
         return corrected(words, talk)
-    for reading in (same, given_up, at_first):
+    for reading in (same, given_up, at_first, print_again):
         if (found := reading(words, talk)) is not None:
             return found
     return dropped(talk)

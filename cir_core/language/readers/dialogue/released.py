@@ -32,6 +32,7 @@ _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget w
 _BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "stuff", "again", "also"})
 _TAKING = phrases("i take", "i want to take", "i would like to take", "ill take", "let me take", "we take",
                   "was a mistake", "were a mistake", "was a bad idea", "were a bad idea", "i regret")   # "back"
+_ALWAYS = frozenset({"colour", "sleeves", "length", "fit", "neckline"})
 _MOST = 4   # words of a value that is given up
 _SMALL = frozenset({"please", "i", "we", "me", "can", "could", "you", "to", "again"})
 _BRING = frozenset({"put", "bring", "get", "give", "have", "want", "turn", "change", "set", "switch"})
@@ -74,7 +75,7 @@ def part_given_up(words: Words) -> Words:
 def _value_given_up(words: Words, talk: Talk) -> str:
     """"Forget the loose bit": what the reference had before the value was asked for; "" for any other text."""
     said = tuple(word for word in without_trail(words) if word not in _BIT)
-    forgotten = after(said, ("i", "we", "lets", "just"), _FORGET) or _before_taking(said)
+    forgotten = after(said, ("i", "we", "lets", "just"), _FORGET) or _before_taking(said, talk)
     edits = edits_in(" ".join(forgotten)) if forgotten and len(forgotten) <= _MOST else ()
     if len(edits) != 1 or edits[0].operation != "set" or part_of(forgotten or ()):
         return ""
@@ -85,9 +86,11 @@ def _value_given_up(words: Words, talk: Talk) -> str:
     return talk.value(edit.group, turn)
 
 
-def _before_taking(words: Words) -> Words | None:
+def _before_taking(words: Words, talk: Talk) -> Words | None:
     """"The loose" of "the loose I take back"."""
     ending = next((one for one in _TAKING if words[-len(one) :] == one), None)
+    if ending is None and talk.words[-1:] == ("back",):   # "I take the skinny back"
+        return after(words, ("i", "ill", "we"), ("take",))
     return words[: -len(ending)] if ending else None
 
 
@@ -153,7 +156,7 @@ def dropped(talk: Talk) -> Pointed | None:
     if kept := [text for edit in edits if (text := _kept(edit, talk))]:
         return talk.taken(", ".join([talk.said, *kept]))
     if len(edits) != 1 or edits[0].operation != "drop" or not edits[0].value:
-        return None
+        return _taken_back_beside(edits, talk)
     group, value = edits[0].group, edits[0].value
     asked = talk.asked(group)
     wished = _last_wished(group, talk)
@@ -162,6 +165,28 @@ def dropped(talk: Talk) -> Pointed | None:
     if not asked or not wished or (not offered and talk.slots(talk.scene.reference_id).get(group) == value):
         return None
     return talk.taken(" or ".join(request(group, one) for one in left) if left else talk.value(group, asked[0]))
+
+
+def _taken_back_beside(edits: Sequence[Edit], talk: Talk) -> Pointed | None:
+    """"I only wanted the bow, not the short sleeves": what the last turn asked for and is refused beside other wishes
+    is as it was before."""
+    last = {(edit.group, edit.value) for edit in talk.wishes.last if edit.operation == "set"}
+    wished = {edit.group for edit in edits if edit.operation != "drop"}
+    refused = [edit.group for edit in edits if edit.operation == "drop" and (edit.group, edit.value) in last
+               and edit.group in _ALWAYS and edit.group not in wished]
+    before = talk.slots(talk.turns[-1].reference_id) if refused else {}
+    if not refused or any(group not in before or (group, before[group]) in last for group in refused):
+        return None
+    return talk.taken(", ".join([talk.said, *(talk.value(group, talk.turns[-1]) for group in refused)]))
+
+
+def print_again(words: Words, talk: Talk) -> Pointed | None:
+    """"Print please" after one was taken away."""
+    part = part_of(words)
+    last = next((edit for edits in reversed(talk.wishes.edits) for edit in reversed(edits) if edit.group == "pattern"), None) \
+        if part and part.group == "pattern" and not part.is_thing else None
+    gone = last is not None and (last.operation == "drop" or last.value == "plain")
+    return talk.taken(talk.value("pattern", talk.asked("pattern")[-1])) if gone else None
 
 
 def _last_wished(group: str, talk: Talk) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.language.builtin.reading.edits import Edits
+from cir_core.language.builtin.reading.edits import Edits, target
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.readers.dialogue.degrees import without_judgement
 from cir_core.language.readers.dialogue.phrasing import (
@@ -74,6 +74,10 @@ _NOUNS = {"sleeves": "sleeves", "neckline": "neck", "length": "length", "fit": "
 _TOO = phrases("not so", "not that", "not as", "not quite so", "not too", "too", "a bit too", "far too", "way too",
                "much too", "that is too", "a little too", "they are too", "now too", "not quite that", "slightly too",
                "still too", "this is too", "these are too", "bit too")
+_NOT_TOO = phrases("but not too", "but not very", "but not so", "but not that", "but not super", "but not extremely",
+                   ", not too", "but not overly", "but not ridiculously", "just not too", "although not too")
+_THEM = frozenset({"them", "they", "theyre", "those", "these"})
+_MOST_OF_THEM = 6
 _MOST = 3          # words of what is completed
 _MOST_WORDS = 14   # of a text in which it is
 
@@ -154,7 +158,7 @@ def completed(words: Words, talk: Talk) -> Words:
 
 
 def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
-    if clause[:1] and (of_sleeves := _too_long(clause, talk)):
+    if of_sleeves := _of_sleeves(clause, talk):
         return of_sleeves
     bare = list(clause)
     while bare and bare[0] in _BEFORE_IT:
@@ -190,9 +194,28 @@ def _is_wish(read: Edits) -> bool:
     return not read.unused and all(edit.operation == "set" and edit.group != "category" for edit in read.edits)
 
 
-def _too_long(clause: Words, talk: Talk) -> Sequence[str]:
-    """"Not so long", "too short" of the sleeves, where the last turn asked for those alone; () for anything else."""
+def _of_sleeves(clause: Words, talk: Talk) -> Sequence[str]:
+    """"Make them shorter", and "not so long", "too short" where the last turn asked for sleeves alone; () for anything
+    else."""
     said = without_lead(without_trail(clause))
-    said = said[1:] if said[:1] in (("its",), ("thats",), ("theyre",), ("thats",)) else said
+    if len(said) <= _MOST_OF_THEM and _THEM.intersection(said) and {target(edit) for edit in edits_in(in_words(said))} == {
+            "length"}:
+        return [word for one in said for word in (("the", "sleeves") if one in _THEM else (one,))]
+    said = said[1:] if said[:1] in (("its",), ("thats",), ("theyre",)) else said
     adjective = said[-1:] in (("long",), ("short",)) and said[:-1] in _TOO
     return ("sleeves", *said) if adjective and groups(talk.wishes.last) == {"sleeves"} else ()
+
+
+def moderate(words: Words) -> Words:
+    """``words`` without "but not too short", which says how far another wish goes."""
+    for place in range(1, len(words) - 2):
+        known = next((one for one in _NOT_TOO if words[place : place + len(one)] == one), ())
+        end = place + len(known) + 1
+        if known and words[end : end + 1] in ((), (",",), (".",)) and _steps(words[:place]):
+            return (*words[:place], *words[end:])
+    return words
+
+
+def _steps(words: Words) -> bool:
+    edits = edits_in(in_words(words))
+    return bool(edits) and edits[-1].operation == "step"

@@ -20,7 +20,7 @@ _ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", 
 _BACK = phrases(
     "go back to", "take me back to", "bring me back to", "get back to", "back to", "return to", "jump back to",
     "step back to", "take us back to", "bring back", "show me again", "show again", "switch back to", "turn back to",
-    "move back to", "get me back to", "give me back", "show me", "put me back to", "revert to", "roll back to")
+    "move back to", "see", "see again", "have another look at", "look again at", "look at", "get me back to", "give me back", "show me", "put me back to", "revert to", "roll back to")
 _WHERE = phrases(
     "where it was", "when it was", "where we had", "when we had", "how it was with", "how it was when it was",
     "what we had when it was", "as it was when it was", "the point where it was", "the time it was", "where i had",
