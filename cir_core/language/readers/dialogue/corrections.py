@@ -49,7 +49,8 @@ _BEFORE_BOTH = frozenset({"i", "keep", "want", "take", "like", "with", "in", "ha
 _OTHER = frozenset({("the", "other"), ("other", "one"), ("other", "colour"), ("other", "then")})
 _DENIED = frozenset({"no", "not", "nope", "sorry", "wait", "oh", "oops", "actually", "hm", "hmm"})
 _FORMER, _LATTER = frozenset({"former", "first"}), frozenset({"latter", "second", "last"})
-_OF_TWO = frozenset({"the", "make", "that", "it", "take", "id", "ill", "i", "go", "with", "for", "one", "would", "prefer",
+_OF_TWO = frozenset({"the", "make", "that", "it", "take", "id", "ill", "i", "go", "with", "for", "one", "would",
+                     "prefer",
                      "then", "of", "those", "two", "them", "these", "please", "will", "rather", "have", "choose", "let",
                      "lets", "want", "in"})
 

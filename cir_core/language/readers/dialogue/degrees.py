@@ -5,41 +5,16 @@ from __future__ import annotations
 from cir_core.garments.lexicon import BY_KEY, NONE
 from cir_core.language.builtin.phrases import phrase
 from cir_core.language.builtin.reading.edits import Edit, beyond, step, target
-from cir_core.language.readers.dialogue.phrasing import Words, phrases, without_lead, without_trail
+from cir_core.language.readers.dialogue.phrasing import Words, spoken, without_lead, without_trail
 from cir_core.language.readers.dialogue.wishes import Talk
 from cir_core.language.readers.pointing import request
 from cir_core.language.readers.reader import Pointed
 
-_LESS = phrases(
-    "less", "a bit less", "a little less", "slightly less", "somewhat less", "a touch less", "a tad less", "bit less",
-    "less so", "less of it", "less of that", "not so much", "not that much", "not quite so much", "not as much",
-    "not so extreme", "less extreme", "a bit less extreme", "not that extreme", "less drastic", "less than that",
-    "a bit less than that", "tone it down", "tone it down a bit", "tone that down", "dial it back", "dial it down",
-    "half of that", "half that", "half as much", "only half", "only a bit", "just a bit", "only a little",
-    "just a little", "too far", "a step less", "one step less", "halfway", "half way", "half way back", "halfway back",
-    "in between", "in the middle", "something in between", "somewhere in between", "somewhere in the middle",
-    "something in the middle", "between the two", "between", "not quite that much", "a notch less", "a smidge less",
-    "way less", "much less", "a lot less", "less please")
-_TOO_MUCH = phrases(
-    "too much", "a bit too much", "bit too much", "a little too much", "way too much", "far too much", "much too much",
-    "thats too much", "that is too much", "that was too much", "this is too much", "its too much", "it is too much",
-    "thats a bit much", "a bit much", "thats a bit too much", "that is a bit too much", "over the top", "too extreme",
-    "thats too extreme", "a bit extreme", "you went too far", "that went too far", "went too far", "overdone",
-    "exaggerated", "thats exaggerated", "a bit too", "a little too", "its too", "is too", "now its too much", "thats way too much", "thats much too much", "too strong")
-_MORE = phrases(
-    "more", "even more", "a bit more", "a little more", "slightly more", "still more", "much more", "a touch more", "a tad more",
-    "bit more", "more so", "even more so", "not enough", "thats not enough", "still not enough", "not quite enough",
-    "thats not quite enough", "that is not enough", "further", "go further", "even further", "a step further",
-    "one step further", "a step more", "one step more", "more extreme", "a bit further", "could be more",
-    "a lot more", "more than that", "even more than that", "a bit more than that", "double that", "way more", "and more",
-    "more again", "again a bit more", "and again", "once more the same", "the same again", "same again")
-_OPPOSITE = phrases(
-    "the opposite", "opposite", "exactly the opposite", "the other way", "other way", "the other direction",
-    "in the other direction", "other direction", "the reverse", "the contrary", "on the contrary", "the other extreme",
-    "quite the opposite", "do the opposite", "the opposite of that", "wrong direction", "wrong way", "the wrong way",
-    "the wrong direction", "thats the wrong direction", "that is the wrong direction", "i meant the opposite")
-_ROUND = phrases("the other way round", "other way round", "the other way around", "other way around", "vice versa",
-                 "conversely", "the reverse of that")
+_LESS = spoken("less")
+_TOO_MUCH = spoken("too_much")
+_MORE = spoken("more")
+_OPPOSITE = spoken("opposite")
+_ROUND = spoken("other_way_round")
 _SCALES = ("sleeves", "length", "fit", "neckline")
 _COMPARED = {("sleeves", 1): "longer sleeves", ("sleeves", -1): "shorter sleeves", ("length", 1): "longer",
              ("length", -1): "shorter", ("fit", 1): "looser", ("fit", -1): "tighter", ("neckline", 1): "lower neck",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
+from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.reading.reader import ReadItem, read
@@ -32,9 +34,11 @@ class Part:
     is_thing: bool = False   # "belt", "stripes", "collar"; not "trim", "pattern"
 
 
-def phrases(*texts: str) -> tuple[Words, ...]:
-    """``texts`` as words, the longest first."""
-    return tuple(sorted((tuple(text.split()) for text in texts), key=len, reverse=True))
+@cache
+def spoken(name: str) -> tuple[Words, ...]:
+    """The phrases of that name in the table of dialogues, the longest first."""
+    found = (tuple("," if word == ";" else word for word in text.split()) for text in listed(table("dialogue")[name]))
+    return tuple(sorted(found, key=len, reverse=True))
 
 
 def in_words(words: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     after,
     edits_in,
     part_of,
-    phrases,
+    spoken,
     without_lead,
     without_trail,
 )
@@ -30,15 +30,12 @@ _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget w
            "undo what i said about", "scratch", "put back", "restore", "leave alone", "forget what i asked about",
            "release", "unset")
 _BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "stuff", "again", "also"})
-_TAKING = phrases("i take", "i want to take", "i would like to take", "ill take", "let me take", "we take",
-                  "was a mistake", "were a mistake", "was a bad idea", "were a bad idea", "i regret")   # "back"
+_TAKING = spoken("taken_back")   # "back"
 _ALWAYS = frozenset({"colour", "sleeves", "length", "fit", "neckline"})
 _MOST = 4   # words of a value that is given up
 _SMALL = frozenset({"please", "i", "we", "me", "can", "could", "you", "to", "again"})
 _BRING = frozenset({"put", "bring", "get", "give", "have", "want", "turn", "change", "set", "switch"})
-_RETURNS = phrases("can come back", "may come back", "should come back", "comes back", "could come back", "may return",
-                   "can return", "should return", "please come back", "can be back", "should be back", "must come back",
-                   "needs to come back", "has to come back", "have to come back")
+_RETURNS = spoken("comes_back")
 _BOTH = frozenset({"both", "them", "all"})
 _TAKE = frozenset({"drop", "remove", "lose", "ditch", "scrap", "delete", "forget", "undo", "cancel", "skip", "omit",
                    "scratch", "without", "not", "neither", "no", "take", "leave", "get", "dont", "want", "away", "off",
@@ -46,12 +43,7 @@ _TAKE = frozenset({"drop", "remove", "lose", "ditch", "scrap", "delete", "forget
                    "with", "i", "need", "like", "actually", "again", "please", "back", "the", "all"})
 _REFUSES = frozenset({"drop", "remove", "lose", "ditch", "scrap", "delete", "forget", "undo", "cancel", "skip", "omit",
                       "scratch", "without", "away", "off", "out", "rid", "go", "back", "neither", "dont"})
-_NOTHING = phrases(
-    "nothing", "nothing at all", "nothing there", "nothing at all there", "nothing on it", "nothing of the kind",
-    "nothing like that", "none", "none at all", "none there", "nothing of that", "nothing extra", "no extras",
-    "leave it bare", "keep it bare", "leave it blank", "bare", "without anything", "without any", "not any",
-    "neither", "neither of them", "neither of those", "neither of the two", "no details", "nothing instead",
-    "nothing there at all", "nothing at all please", "just nothing", "leave that out", "nothing added", "nothing on top")
+_NOTHING = spoken("nothing")
 
 
 def given_up(words: Words, talk: Talk) -> Pointed | None:
@@ -183,9 +175,10 @@ def _taken_back_beside(edits: Sequence[Edit], talk: Talk) -> Pointed | None:
 def print_again(words: Words, talk: Talk) -> Pointed | None:
     """"Print please" after one was taken away."""
     part = part_of(words)
-    last = next((edit for edits in reversed(talk.wishes.edits) for edit in reversed(edits) if edit.group == "pattern"), None) \
-        if part and part.group == "pattern" and not part.is_thing else None
-    gone = last is not None and (last.operation == "drop" or last.value == "plain")
+    if part is None or part.group != "pattern" or part.is_thing:
+        return None
+    said = [edit for edits in talk.wishes.edits for edit in edits if edit.group == "pattern"]
+    gone = bool(said) and (said[-1].operation == "drop" or said[-1].value == "plain")
     return talk.taken(talk.value("pattern", talk.asked("pattern")[-1])) if gone else None
 
 
@@ -193,7 +186,8 @@ def _last_wished(group: str, talk: Talk) -> list[str]:
     """The values that the last turn about ``group`` asked for: several of which one would do."""
     last = next((edits for edits in reversed(talk.wishes.edits)
                  if any(edit.operation != "keep" and edit.group == group for edit in edits)), ())
-    return [one for edit in last if (edit.operation, edit.group) == ("set", group) for one in (edit.value, *edit.either)]
+    return [one for edit in last if (edit.operation, edit.group) == ("set", group)
+            for one in (edit.value, *edit.either)]
 
 
 def _kept(edit: Edit, talk: Talk) -> str:

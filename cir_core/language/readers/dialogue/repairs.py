@@ -18,7 +18,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     in_words,
     moved,
     part_of,
-    phrases,
+    spoken,
     without_lead,
     without_trail,
 )
@@ -26,42 +26,16 @@ from cir_core.language.readers.dialogue.released import restored
 from cir_core.language.readers.dialogue.wishes import Talk
 from cir_core.language.readers.reader import WHOLE, Pointed
 
-_REPAIRS = phrases(
-    "no wait", "wait no", "wait", "no actually", "actually no", "actually not", "scratch that", "no scratch that",
-    "no sorry", "sorry no", "oh no", "hang on", "hold on", "on second thought", "on second thoughts", "or rather",
-    "no no", "hmm no", "hm no", "ah no", "er no", "no hang on", "no hold on", "oh wait", "oh wait no", "strike that",
-    "no strike that", "correction", "ehm no", "um no", "no hmm", "nah", "well no", "or no", "wait actually", "no , wait",
-    "no , actually", "actually , no", "wait , no", "nope wait", "i take that back", "no i take that back", "come to think",
-    "come to think of it", "thinking about it", "no i changed my mind", "i changed my mind", "changed my mind",
-    "actually wait", "oh actually", "actually never mind", "no never mind", "no forget it", "never mind", "no forget that",
-    "no leave it", "ah wait")
+_REPAIRS = spoken("repair")
 _GIVEN_UP = frozenset({"never mind", "no never mind", "actually never mind", "no forget it", "no forget that"})
-_RESTORE = phrases(
-    "keep it after all", "keep them after all", "leave it after all", "leave it on after all", "i want it after all",
-    "bring it back", "put it back", "put them back", "bring them back", "i want it back", "i want them back", "back in",
-    "i do miss it", "i miss it", "i do miss them", "i miss them", "give it back", "add it back", "add it again", "back on",
-    "it back", "them back", "add them back", "put it on again", "with it", "with them", "with it after all", "put back the",
-    "it was better with it", "it was nicer with it", "better with it", "better with them", "it was better with them",
-    "put it back on", "put it back in", "put them back on", "put them back in", "add it back in", "add them back in",
-    "it can stay after all", "it should have stayed", "it looked better with it", "looked better with it", "put back",
-    "i want that back", "i want those back", "bring that back", "give me that back", "it can come back", "nicer with it",
-    "they can come back", "it may come back", "it was nicer with them", "it looked nicer with it", "return it",
-    "i liked it with it", "i liked it better with it", "i liked it more with it", "i liked it", "i liked them",
-    "it did look better with it", "give me it back", "give me them back", "readd it", "re add it", "add it back on")
-_KEEP = (*_RESTORE, *phrases(
-    "keep it", "leave it", "keep them", "leave them", "leave it on", "leave it in", "keep it on", "keep it in",
-    "it can stay", "they can stay", "it stays", "they stay", "leave it there", "keep it there", "leave it be",
-    "leave it as it is", "leave it as is", "leave them on", "keep them on", "let it stay", "let it be", "leave that",
-    "keep that", "it may stay", "i do like it", "i like it", "i want it", "i do want it", "dont", "do not", "better not",
-    "rather not", "leave it like that", "keep it like that", "i want to keep it", "id keep it", "i would keep it",
-    "i will keep it", "ill keep it", "lets keep it", "it stays on", "it was fine", "it was nice", "it is fine",
-    "it is nice", "its fine", "its nice", "it looks good", "it suits it", "keep", "stay", "leave it alone",
-    "let us keep it", "it belongs there", "it should stay", "they should stay", "i like them", "i want them"))
+_RESTORE = spoken("restore")
+_KEEP = (*_RESTORE, *spoken("keep"))
 _TURNING = frozenset({"no", "nope", "wait", "actually", "oh", "hmm", "hm", "nah", "sorry", "oops", "well"})
 _ENDS = frozenset({"actually", "after", "all", "please", "now", "then", "again", "too", "though", "for", "me"})
 _WAS = frozenset({"was", "were", "is", "are", "looked", "looks", "suited", "suits", "felt", "feels", "works", "worked",
                   "did", "would", "do", "will"})
-_BEST = frozenset({"better", "best", "nicer", "prettier", "cuter", "lovelier", "cooler", "smarter", "sweeter", "classier",
+_BEST = frozenset({"better", "best", "nicer", "prettier", "cuter", "lovelier", "cooler", "smarter", "sweeter",
+                   "classier",
                    "right", "fine", "good", "ok", "okay", "perfect", "great", "nice", "lovely", "alright", "flattering",
                    "neater", "fancier", "enough", "fitting", "well", "favourite", "winner", "correct"})
 _PRAISE = _WAS | _BEST | frozenset({
@@ -71,11 +45,9 @@ _PRAISE = _WAS | _BEST | frozenset({
 _BEFORE_IT = LEAD | THE | frozenset({"make", "try", "go", "with", "for", "in", "to", "it", "rather", "maybe", "perhaps",
                                      "just", "a", "an", "lets", "more", "only"})
 _NOUNS = {"sleeves": "sleeves", "neckline": "neck", "length": "length", "fit": "fit"}
-_TOO = phrases("not so", "not that", "not as", "not quite so", "not too", "too", "a bit too", "far too", "way too",
-               "much too", "that is too", "a little too", "they are too", "now too", "not quite that", "slightly too",
-               "still too", "this is too", "these are too", "bit too")
-_NOT_TOO = phrases("but not too", "but not very", "but not so", "but not that", "but not super", "but not extremely",
-                   ", not too", "but not overly", "but not ridiculously", "just not too", "although not too")
+_TOO = spoken("too_adjective")
+_GOES = spoken("goes")
+_NOT_TOO = spoken("moderation")
 _THEM = frozenset({"them", "they", "theyre", "those", "these"})
 _MOST_OF_THEM = 6
 _MOST = 3          # words of what is completed
@@ -160,6 +132,8 @@ def completed(words: Words, talk: Talk) -> Words:
 def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
     if of_sleeves := _of_sleeves(clause, talk):
         return of_sleeves
+    if (gone := _gone(clause)):
+        return gone
     bare = list(clause)
     while bare and bare[0] in _BEFORE_IT:
         bare.pop(0)
@@ -198,8 +172,8 @@ def _of_sleeves(clause: Words, talk: Talk) -> Sequence[str]:
     """"Make them shorter", and "not so long", "too short" where the last turn asked for sleeves alone; () for anything
     else."""
     said = without_lead(without_trail(clause))
-    if len(said) <= _MOST_OF_THEM and _THEM.intersection(said) and {target(edit) for edit in edits_in(in_words(said))} == {
-            "length"}:
+    plural = len(said) <= _MOST_OF_THEM and _THEM.intersection(said)
+    if plural and {target(edit) for edit in edits_in(in_words(said))} == {"length"}:
         return [word for one in said for word in (("the", "sleeves") if one in _THEM else (one,))]
     said = said[1:] if said[:1] in (("its",), ("thats",), ("theyre",)) else said
     adjective = said[-1:] in (("long",), ("short",)) and said[:-1] in _TOO
@@ -219,3 +193,13 @@ def moderate(words: Words) -> Words:
 def _steps(words: Words) -> bool:
     edits = edits_in(in_words(words))
     return bool(edits) and edits[-1].operation == "step"
+
+
+def _gone(clause: Words) -> Sequence[str]:
+    """"The bow goes" as "without the bow", "checks in" as "with checks"; () for anything else."""
+    said = without_trail(without_lead(clause))
+    ending = next((one for one in (*_GOES, ("in",)) if said[-len(one) :] == one and len(said) > len(one)), ())
+    named = said[: len(said) - len(ending)] if ending else ()
+    if not named or len(named) > _MOST or not _is_wish(parse_edits(" ".join(named))):
+        return ()
+    return ["with" if ending == ("in",) else "without", *named]

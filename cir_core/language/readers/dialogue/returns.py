@@ -10,37 +10,23 @@ from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.reading.vocabulary import tokenise
-from cir_core.language.readers.dialogue.phrasing import Words, groups, phrases, without_lead, without_trail
+from cir_core.language.readers.dialogue.phrasing import Words, groups, spoken, without_lead, without_trail
 from cir_core.language.readers.dialogue.wishes import Wishes
 from cir_core.types.records import Turn
 
 _MOST_WORDS = 16
-_ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", "i", "want", "to", "like", "id", "please",
+_ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", "i", "want", "to", "like", "id",
+                     "please",
                      "just", "think", "rather", "maybe", "should", "ok", "yeah", "and", "then", "now"})
-_BACK = phrases(
-    "go back to", "take me back to", "bring me back to", "get back to", "back to", "return to", "jump back to",
-    "step back to", "take us back to", "bring back", "show me again", "show again", "switch back to", "turn back to",
-    "move back to", "see", "see again", "have another look at", "look again at", "look at", "get me back to", "give me back", "show me", "put me back to", "revert to", "roll back to")
-_WHERE = phrases(
-    "where it was", "when it was", "where we had", "when we had", "how it was with", "how it was when it was",
-    "what we had when it was", "as it was when it was", "the point where it was", "the time it was", "where i had",
-    "when i had", "the one where it was", "the one when it was", "where it still was", "when it still was",
-    "where it had", "when it had", "the one that was", "where they were", "when they were", "the state where it was",
-    "the version where it was", "the version that was", "the one that had", "the version that had", "the stage where it was",
-    "the turn where it was", "the turn when it was", "where i asked for", "when i asked for", "where i said",
-    "the turn where i asked for", "the turn with", "the step with", "the step where it was", "where everything was")
-_BEFORE = phrases(
-    "before", "before i asked for", "before i added", "before i said", "before we added", "before i wanted",
-    "how it was before", "as it was before", "where it was before", "when it was before", "what it was before",
-    "the state before", "the one before", "the results before", "the version before", "before adding", "before you added",
-    "before it got", "before it was", "before it had", "before i mentioned", "before i changed it to", "before it became",
-    "before we had", "before it turned", "before going", "before i went", "before i made it", "the time before")
-_ONES = frozenset({"one", "ones", "version", "versions", "result", "results", "suggestions", "suggestion", "turn", "step",
+_BACK = spoken("back_to")
+_WHERE = spoken("when_it_was")
+_BEFORE = spoken("before")
+_ONES = frozenset({"one", "ones", "version", "versions", "result", "results", "suggestions", "suggestion", "turn",
+                   "step",
                    "search", "picture", "pictures", "option", "options", "variant"})
 _ONLY = frozenset({"only", "just", "still", "simply", "plainly", "the", "a", "an", "all"})
 _BETTER = frozenset({"more", "better", "most", "best"})
-_LIKED = phrases("i liked", "i preferred", "i like", "i prefer", "i did like", "i actually liked", "i think i liked",
-                 "i loved", "i really liked", "we liked", "i still like", "i still prefer")
+_LIKED = spoken("liked")
 
 
 def returning(text: str, turns: Sequence[Turn]) -> Act | None:
@@ -110,9 +96,11 @@ def _answers(holding: Edit | None, edit: Edit) -> bool:
 
 def _first(edits: Sequence[Edit], wishes: Wishes) -> int:
     """The turn that asked for ``edits``, the last one that did; 0 if none did."""
-    return next((number for number in range(len(wishes.turns), 0, -1) if all(
-        any(_answers(one, edit) and target(one) == target(edit) for one in wishes.edits[number - 1]) for edit in edits)),
-        0)
+    def asked(number: int) -> bool:
+        return all(any(_answers(one, edit) and target(one) == target(edit) for one in wishes.edits[number - 1])
+                   for edit in edits)
+
+    return next((number for number in range(len(wishes.turns), 0, -1) if asked(number)), 0)
 
 
 def _shown(number: int) -> Act | None:
