@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from cir_core.language.acts import read_act
 from cir_core.language.builtin.phrases import phrase
+from cir_core.language.builtin.reading.edits import target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.vocabulary import tokenise
 from cir_core.language.readers.dialogue.originals import at_first
@@ -22,6 +23,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     in_words,
     moved,
     part_of,
+    spoken,
     without_lead,
     without_trail,
 )
@@ -207,8 +209,9 @@ def _former_or_latter(words: Words, talk: Talk) -> Pointed | None:
 
 def only(words: Words, talk: Talk) -> Pointed | None:
     """"No, only the pocket" after "without the pocket and the belt": one wish of several in the last turn."""
-    rest = after(words, ("no", "not", "both", ","), ("only", "just"))
-    if not rest or not talk.turns or len(words) > _SHORT or talk.words[0] not in _DENIED:
+    rest = after(words, ("no", "not", "both", ","), ("only", "just")) if talk.words[0] in _DENIED else None
+    rest = rest or after(words, ("no",), spoken("only_meant"))
+    if not rest or not talk.turns or len(rest) > _SHORT:
         return None
     last, part = talk.last(), part_of(rest)
     asked = [edit for edit in edits_of(last) if edit.operation != "keep"]
@@ -220,6 +223,13 @@ def only(words: Words, talk: Talk) -> Pointed | None:
     if edit.operation == "drop":
         return talk.instead_of(last, f"no {phrase(edit.group, edit.value) if edit.value else ' '.join(rest)}")
     return talk.instead_of(last, request(edit.group, edit.value) if edit.operation == "set" else " ".join(rest))
+
+
+def reversed_colours(words: Words, talk: Talk) -> Pointed | None:
+    """"Reverse that", "swap them", where two colours were asked for."""
+    named = {target(edit) for edit in talk.wishes.last if edit.operation in ("set", "swap")}
+    asked = {"colour", "second_colour"} <= named or any(edit.operation == "swap" for edit in talk.wishes.last)
+    return talk.taken("swap the colours") if asked and without_trail(words) in spoken("reversed") else None
 
 
 def both(words: Words, talk: Talk) -> Pointed | None:

@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from cir_core.language.builtin.reading.vocabulary import tokenise
-from cir_core.language.readers.dialogue.corrections import after_act, both, corrected, means, one_of_two, only, same
+from cir_core.language.readers.dialogue.corrections import (
+    after_act,
+    both,
+    corrected,
+    means,
+    one_of_two,
+    only,
+    reversed_colours,
+    same,
+)
 from cir_core.language.readers.dialogue.degrees import scaled
 from cir_core.language.readers.dialogue.originals import at_first
 from cir_core.language.readers.dialogue.phrasing import Words, after, in_words, without_lead
@@ -71,4 +80,5 @@ def _as_before(words: Words, talk: Talk) -> Pointed | None:
     return talk.pointed(text, f"{TAKEN}{text}, with what was asked before")
 
 
-_FIRST: Sequence[Reading] = (both, all_dropped, _as_before, lambda _, talk: after_act(talk), one_of_two, only, scaled)
+_FIRST: Sequence[Reading] = (both, all_dropped, _as_before, lambda _, talk: after_act(talk), one_of_two, only,
+                            reversed_colours, scaled)

@@ -122,7 +122,7 @@ def without_trail(words: Sequence[str]) -> Words:
     return tuple(words[:end])
 
 
-def after(words: Words, *those: Sequence[str]) -> Words | None:
+def after(words: Words, *those: Sequence[str] | Sequence[Words]) -> Words | None:
     """What follows one of the last of ``those`` phrases, before which words of the others may stand; None if none is
     there."""
     *before, found = those
@@ -130,7 +130,8 @@ def after(words: Words, *those: Sequence[str]) -> Words | None:
     while start < len(words) and any(words[start] in one for one in before):
         start += 1
     for at in dict.fromkeys((0, start)):
-        lengths = [len(one.split()) for one in found if words[at : at + len(one.split())] == tuple(one.split())]
+        known = (tuple(one.split()) if isinstance(one, str) else tuple(one) for one in found)
+        lengths = [len(one) for one in known if words[at : at + len(one)] == one]
         if lengths:
             return words[at + max(lengths):]
     return None

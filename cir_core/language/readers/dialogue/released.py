@@ -22,6 +22,7 @@ from cir_core.language.readers.reader import WHOLE, Pointed
 from cir_core.language.readers.scene import Unclear
 
 _SPEAKING = ("i", "have", "ive", "ve", "we", "just")
+_WHO = ("i", "id", "ill", "would", "will", "we", "lets", "just", "please", "could", "can", "you", "want", "to", "like")
 _MIND = ("changed my mind about", "changed our mind about", "changed my mind on", "change my mind about",
          "changed my mind regarding", "changed my mind with")
 _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget what i said about", "ignore", "undo",
@@ -48,10 +49,11 @@ _NOTHING = spoken("nothing")
 
 def given_up(words: Words, talk: Talk) -> Pointed | None:
     """"I changed my mind about the sleeves", "forget the colour", "put the sleeves back"."""
-    if (rest := after(words, _SPEAKING, _MIND)) is not None:
-        return _as_in_reference(rest, talk)
+    words = _without_rest(words)
     if (text := _value_given_up(words, talk)):
         return talk.taken(text)
+    if (rest := after(words, _SPEAKING, _MIND)) is not None:
+        return _as_in_reference(rest, talk)
     part = part_given_up(words)
     return _as_in_reference(part, talk) if part and talk.asked(_group(part)) else None
 
@@ -59,15 +61,22 @@ def given_up(words: Words, talk: Talk) -> Pointed | None:
 def part_given_up(words: Words) -> Words:
     """The words of the part whose wishes are given up, in a text of nothing else; () for any other text."""
     words = tuple(word for word in words if word not in _BIT)
-    forgotten = after(words, ("i", "we", "lets", "just"), _FORGET) or _put_back(words)
+    forgotten = after(words, _WHO, _FORGET) or _put_back(words)
     part = part_of(forgotten) if forgotten else None
     return forgotten if forgotten and part and not part.is_thing else ()
+
+
+def _without_rest(words: Words) -> Words:
+    """``words`` without "the rest is fine" after other ones."""
+    ending = next((one for one in spoken("rest_stays") if words[-len(one) :] == one and len(words) > len(one) + 1), ())
+    before = words[: len(words) - len(ending)]
+    return before[:-1] if ending and before[-1] in (",", ".", "but", "and") else words
 
 
 def _value_given_up(words: Words, talk: Talk) -> str:
     """"Forget the loose bit": what the reference had before the value was asked for; "" for any other text."""
     said = tuple(word for word in without_trail(words) if word not in _BIT)
-    forgotten = after(said, ("i", "we", "lets", "just"), _FORGET) or _before_taking(said, talk)
+    forgotten = after(said, _WHO, _FORGET) or after(said, _SPEAKING, _MIND) or _before_taking(said, talk)
     edits = edits_in(" ".join(forgotten)) if forgotten and len(forgotten) <= _MOST else ()
     if len(edits) != 1 or edits[0].operation != "set" or part_of(forgotten or ()):
         return ""
@@ -154,6 +163,9 @@ def dropped(talk: Talk) -> Pointed | None:
     wished = _last_wished(group, talk)
     left = [one for one in wished if one != value and (value, one) not in ALIKE]
     offered = value in wished and bool(left)
+    refused = [one for one in talk.wishes.refused(group) if one != value] if group == "colour" and not offered else []
+    if refused:   # "not green either"
+        return talk.taken(", ".join([talk.said, *(f"not {one}" for one in refused)]))
     if not asked or not wished or (not offered and talk.slots(talk.scene.reference_id).get(group) == value):
         return None
     return talk.taken(" or ".join(request(group, one) for one in left) if left else talk.value(group, asked[0]))

@@ -55,6 +55,18 @@ class Wishes:
                                   if (edit.operation, edit.group) == ("set", group)
                                   for one in (edit.value, *edit.either)))
 
+    def refused(self, group: str) -> list[str]:
+        """The values that were refused, and not asked for since."""
+        found: dict[str, None] = {}
+        for edits in self.edits:
+            for edit in edits:
+                if edit.operation == "drop" and edit.group == group and edit.value:
+                    found[edit.value] = None
+                elif edit.operation == "set" and edit.group == group:
+                    for one in (edit.value, *edit.either):
+                        found.pop(one, None)
+        return list(found)
+
     def naming(self, edits: Iterable[Edit]) -> Turn | None:
         """The last turn that asked for something that ``edits`` name: "in red" for "I meant blue, not red"."""
         named = {(edit.group, edit.value) for edit in edits if edit.operation in ("set", "drop")}
