@@ -167,6 +167,10 @@ def _meant(said: Words, words: Words) -> Words | None:
     the length, the sleeves"; None if ``said`` is none. ``words``: without those before it."""
     if (rest := after(words, _MEANT)) is not None:
         return without_lead(rest)
+    for place, word in enumerate(words):   # "the colour is wrong, I meant cream"
+        rest = after(words[place + 1 :], _MEANT) if word in (",", ".") else None
+        if rest and not any(edit.operation == "set" for edit in edits_in(in_words(words[:place]))):
+            return without_lead(rest)
     for ending in (("i", "meant"), ("i", "mean")):
         if words[-2:] == ending:
             return without_trail(words[:-2])

@@ -10,6 +10,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     TRAIL,
     Part,
     Words,
+    edits_in,
     in_words,
     part_of,
     without_lead,
@@ -117,7 +118,7 @@ def _in_short(words: Words) -> Words:
     while place < len(words):
         for phrases, short in ((_AT_FIRST, "<first>"), (_HAD_BEFORE, "<before>")):
             match = max((one for one in phrases if words[place : place + len(one)] == one), key=len, default=())
-            if match and (part := part_of(found[-1:])) and not part.is_thing:
+            if match and (part := part_of(found[-1:])) and not part.is_thing and not _says_which(found):
                 found.append(short)
                 place += len(match)
                 break
@@ -128,6 +129,12 @@ def _in_short(words: Words) -> Words:
             found.append(short)
             place += length
     return tuple(found)
+
+
+def _says_which(words: Sequence[str]) -> bool:
+    """Whether the part at their end has a value: "long sleeves" as before."""
+    return len(words) > 1 and words[-2] not in THE | _TO | LEAD and any(
+        edit.operation == "set" for edit in edits_in(" ".join(words[-2:])))
 
 
 def _praised(words: Words, before: Sequence[str]) -> tuple[str, int]:

@@ -121,7 +121,7 @@ def _as_in_reference(rest: Words, talk: Talk) -> Pointed:
     asked = talk.asked(part.group)
     if not asked:
         raise Unclear(talk.said, NOTHING_EARLIER if not talk.turns else f"nothing was asked about the {part.words}")
-    return talk.taken(talk.value(part.group, asked[0]), f", as in the reference of turn {asked[0].number}")
+    return talk.taken(talk.original(part.group, asked[0]), ", as at first")
 
 
 def all_dropped(words: Words, talk: Talk) -> Pointed | None:

@@ -134,6 +134,8 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
         return of_sleeves
     if (gone := _gone(clause)):
         return gone
+    if liked := next((one for one in spoken("liked_with") if clause[: len(one)] == one), None):
+        return clause[len(liked) - 1 :]   # "I liked it better with the belt"
     bare = list(clause)
     while bare and bare[0] in _BEFORE_IT:
         bare.pop(0)

@@ -127,6 +127,13 @@ class Talk:
             return f"in {value}, {second} as the second colour"
         return request(group, value, slots.get("category", "dress"))
 
+    def original(self, group: str, turn: Turn) -> str:
+        """A request for what the first reference has of ``group``, which is what was there before anything was asked of
+        it in ``turn``: the reference of that turn has other values than it only where nobody minded. Raises
+        ``Unclear``."""
+        first = self.turns[0]
+        return self.value(group, first if not first.further and self.slots(first.reference_id).get(group) else turn)
+
     def slots(self, image_id: str | None) -> dict[str, str]:
         return parse_caption(self.scene.caption(image_id or "")).slots
 
