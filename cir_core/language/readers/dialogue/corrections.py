@@ -199,7 +199,7 @@ def one_of_two(words: Words, talk: Talk) -> Pointed | None:
 
 
 def _former_or_latter(words: Words, talk: Talk) -> Pointed | None:
-    said = frozenset(words)
+    said = frozenset(without_trail(words))
     place = 0 if said & _FORMER else 1
     if not talk.turns or not said <= _OF_TWO | _FORMER | _LATTER or len(said & (_FORMER | _LATTER)) != 1 or (
             said & {"first", "second", "last"} and not said & {"those", "two", "them", "these"}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cir_core.garments.lexicon import BY_KEY, NONE
 from cir_core.language.builtin.phrases import phrase
-from cir_core.language.builtin.reading.edits import Edit, beyond, step, target
+from cir_core.language.builtin.reading.edits import Edit, Edits, apply_edits, beyond, step, target
 from cir_core.language.readers.dialogue.phrasing import Words, spoken, without_lead, without_trail
 from cir_core.language.readers.dialogue.wishes import Talk
 from cir_core.language.readers.pointing import request
@@ -89,7 +89,9 @@ def _taken_back(edit: Edit, talk: Talk) -> str:
 
 
 def _now(edit: Edit, talk: Talk) -> str | None:
-    return edit.value if edit.operation == "set" else talk.slots(talk.scene.reference_id).get(target(edit))
+    group, before = target(edit), talk.slots(talk.last().reference_id)
+    now = edit.value if edit.operation == "set" else talk.slots(talk.scene.reference_id).get(group)
+    return now if now != before.get(group) else apply_edits(before, Edits((edit,))).get(group)
 
 
 def _sign(edit: Edit, then: str | None) -> int:

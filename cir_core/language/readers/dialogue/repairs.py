@@ -64,7 +64,7 @@ def repaired(words: Words, talk: Talk) -> Pointed | None:
     place, length = _repair(words)
     if not length:
         return None
-    first, said = words[:place], in_words(words[place : place + length])
+    first, said = without_trail(words[:place]), in_words(words[place : place + length])
     then = without_lead(words[place + length :])
     asked = edits_in(in_words(first))
     if not asked:
@@ -76,7 +76,8 @@ def repaired(words: Words, talk: Talk) -> Pointed | None:
         return talk.taken(in_words([text, *([",", *kept] if kept else [])]))
     other, *more = clauses(then) or [()]
     part = part_of(without_lead(other))
-    if part is not None and not part.is_thing and (text := moved(asked, part)):
+    takes_away = all(edit.operation == "drop" for edit in asked)
+    if part is not None and (takes_away or not part.is_thing) and (text := moved(asked, part)):
         rest = in_words([word for one in more for word in one])
         return talk.taken(f"{text} {rest}".replace(" ,", ",").strip())
     now = groups(edits_in(in_words(then)))
@@ -150,12 +151,11 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
         return clause
     recent = [*groups(edits_in(in_words(words))), *talk.wishes.recent()]
     how = clause[len(clause) - praised + len(bare) :] if praised > len(bare) else ()
-    if read.edits and _is_wish(read) and how[:1] and how[0] in _WAS and _BEST.intersection(how):
-        return bare   # "the dots were cuter"
     if read.edits:
         of_length = [edit for edit in read.edits if (edit.operation, edit.group) == ("set", "length")]
-        if not (corrects and len(read.edits) == 1 and of_length and recent[:1] == ["sleeves"]):
-            return clause
+        if not (corrects and len(read.edits) == 1 and of_length and talk.wishes.recent()[:1] == ["sleeves"]):
+            better = _is_wish(read) and how[:1] and how[0] in _WAS and _BEST.intersection(how)
+            return bare if better else clause   # "the dots were cuter"
         recent = ["sleeves"]   # "long was right", after "short sleeves"
     for group in recent:
         text = f"{' '.join(bare)} {_NOUNS.get(group, '')}".strip()
