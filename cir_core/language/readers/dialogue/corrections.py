@@ -213,7 +213,7 @@ def _former_or_latter(words: Words, talk: Talk) -> Pointed | None:
 
 def only(words: Words, talk: Talk) -> Pointed | None:
     """"No, only the pocket" after "without the pocket and the belt": one wish of several in the last turn."""
-    rest = after(words, ("no", "not", "both", ","), ("only", "just")) if talk.words[0] in _DENIED else None
+    rest = after(words, ("no", "not", "both", ","), ("only", "just")) if _DENIED.intersection(talk.words[:1]) else None
     rest = rest or after(words, ("no",), spoken("only_meant"))
     if not rest or not talk.turns or len(rest) > _SHORT:
         return None

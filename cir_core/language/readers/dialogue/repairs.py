@@ -77,9 +77,9 @@ def repaired(words: Words, talk: Talk) -> Pointed | None:
     other, *more = clauses(then) or [()]
     part = part_of(without_lead(other))
     takes_away = all(edit.operation == "drop" for edit in asked)
-    if part is not None and (takes_away or not part.is_thing) and (text := moved(asked, part)):
+    if part is not None and (takes_away or not part.is_thing) and (of_part := moved(asked, part)):
         rest = in_words([word for one in more for word in one])
-        return talk.taken(f"{text} {rest}".replace(" ,", ",").strip())
+        return talk.taken(f"{of_part} {rest}".replace(" ,", ",").strip())
     now = groups(edits_in(in_words(then)))
     if not now:
         return None
@@ -127,7 +127,7 @@ def completed(words: Words, talk: Talk) -> Words:
     for clause in clauses(words):
         lead = [word for word in clause[:1] if word in (",", ".", "but")]
         said += [*lead, *_completed(clause[len(lead) :], words, talk)]
-    return tuple(said)
+    return tuple(said) if without_lead(said) else words
 
 
 def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
