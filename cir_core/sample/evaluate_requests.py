@@ -18,7 +18,6 @@ from cir_core.evaluation.evaluate_replay import RememberingEncoder
 from cir_core.evaluation.evaluate_single import SEEN, Progress, looks_at
 from cir_core.gallery.gallery import Gallery
 from cir_core.garments.lexicon import GROUPS
-from cir_core.language.acts import read_act
 from cir_core.language.base import LanguageModel
 from cir_core.language.readers.reader import Pointed
 from cir_core.language.readers.scene import Scene
@@ -53,7 +52,7 @@ from cir_core.sample.request_set import (
 from cir_core.sample.requests import SPLITS, Purpose, Request, Wants, satisfies
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Previous, Searcher, TurnResult
-from cir_core.sessions.acts import outcome
+from cir_core.sessions.acts import meant, outcome
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Composition
 from cir_core.types.records import MethodSettings, ProtocolCard, SearchSession, Turn
@@ -356,7 +355,7 @@ def _said(
     """What the screen does with ``text``: an act is carried out, all else is searched for."""
     text, now = clean_text(text), shown.turn
     path = session.path_to(now.turn_id) if now else ()
-    if (act := read_act(text)) is None:
+    if (act := meant(text, session, now.turn_id if now else None)) is None:
         pointed = searcher.reader.follow(text, Scene(path, reference_id, searcher.stored_captions))
         return _searched(searcher, session, path, text, pointed, reference_id)
     done = outcome(act, session, now.turn_id if now else None)
@@ -381,11 +380,14 @@ def _searched(
     reference_id = pointed.reference_id or reference_id
     found = searcher.turn(searcher.gallery_reference(reference_id), pointed.text, session.method,
                           previous=Previous.of(path, pointed.held), k=looks_at(session.method), without=without)
+    made = found.composition
+    if pointed.text != text:
+        made = replace(made, read_as=pointed.text)   # what later turns go back to
     own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
     parent = path[-1].turn_id if path else None
     turn = Turn(str(len(session.turns) + 1), "", "", parent, len(path) + 1, reference_id, text, found.caption,
                 found.merged_text, (*pointed.notes, *own), found.vector, found.hits, found.excluded_ids, None, {}, "",
-                _NEVER, found.composition)
+                _NEVER, made)
     return (replace(session, turns=(*session.turns, turn)),
             _Shown(turn, used=(*(one.reference_id for one in path), reference_id)))
 

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from cir_core.language.acts import Act
+from cir_core.language.acts import Act, read_act
+from cir_core.language.readers.dialogue.returns import returning
 from cir_core.types.records import SearchSession, Turn
 
 NOTHING_EARLIER = "nothing earlier to go back to"
@@ -21,6 +22,12 @@ class Outcome:
     kind: Literal["turn", "start", "again", "nothing"]
     said: str
     turn: Turn | None = None
+
+
+def meant(text: str, session: SearchSession | None, turn_id: str | None) -> Act | None:
+    """The act that ``text`` asks for where the turn ``turn_id`` of ``session`` is shown (None: none is); None for a
+    request. Never fails."""
+    return read_act(text) or returning(text, session.path_to(turn_id) if session and turn_id else ())
 
 
 def outcome(act: Act, session: SearchSession | None, turn_id: str | None) -> Outcome:

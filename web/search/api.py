@@ -12,11 +12,11 @@ import gradio as gr
 from annotation.accounts.account_names import LOCAL
 from cir_core.errors import SearchError
 from cir_core.index.near_duplicates import check_fold, folded_page
-from cir_core.language.acts import Act, read_act
+from cir_core.language.acts import Act
 from cir_core.methods.declared import find_method, usual_method
 from cir_core.methods.references import check_further
 from cir_core.search.searcher import clean_text
-from cir_core.sessions.acts import outcome
+from cir_core.sessions.acts import meant, outcome
 from cir_core.sessions.service import LoadedTurn
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Marks, Usage
@@ -132,7 +132,7 @@ def run_search(
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count, at = _whole(k), _folds_at(fold)
     parent = _parent(session, (turn or "").strip())
-    if not words and (act := read_act(text)) is not None:
+    if not words and (act := meant(text, session, parent.turn_id if parent else None)) is not None:
         return _acted(services, act, session, parent, count, at)
     check_further("" if image else reference_id or "", also)
     for further in also:

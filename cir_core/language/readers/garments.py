@@ -20,7 +20,7 @@ from cir_core.garments.lexicon import BY_KEY, COLOUR
 from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import ZeroShotAttributes, attributes_of
 from cir_core.language.builtin.reading.foreign import translate
-from cir_core.language.readers.earlier import resolve
+from cir_core.language.readers.dialogue.earlier import resolve
 from cir_core.language.readers.plain import FEWEST, MOST
 from cir_core.language.readers.pointing import follow
 from cir_core.language.readers.reader import Pointed

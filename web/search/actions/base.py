@@ -10,9 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 
 from cir_core.errors import CirqueError, LanguageModelRefused, SearchError, Stopped, UnknownSession
-from cir_core.language.acts import Act, read_act
+from cir_core.language.acts import Act
 from cir_core.search.searcher import clean_text
-from cir_core.sessions.acts import Outcome, outcome
+from cir_core.sessions.acts import Outcome, meant, outcome
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Marks
 from cir_core.types.records import SearchSession, Turn
@@ -180,7 +180,8 @@ def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWat
     """Check the request; the search itself is left to the job."""
     seen = view
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
-    if data.get("words") is not True and (act := read_act(text)) is not None:
+    session = session_of(services.search, view) if view.session_id else None
+    if data.get("words") is not True and (act := meant(text, session, view.turn_id)) is not None:
         return begin_act(services, view, text, act, data)
     view = _before(services.search, view) if data.get("instead") is True else starting(services.search, view, data)
     if view.reference_id is None:

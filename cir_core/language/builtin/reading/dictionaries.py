@@ -106,7 +106,8 @@ def dictionary(name: str) -> Dictionary:
     meanings: dict[tuple[str, ...], str] = {}
     of_sound: dict[tuple[str, ...], str] = {}   # without accents: what is spelt with them comes first
     phrases = [("", word) for word in content["small"].split()]
-    phrases += [(english, phrase) for english, texts in content["words"].items() for phrase in listed(texts)]
+    books = (content["words"], content.get("dialogue", {}))
+    phrases += [(english, phrase) for book in books for english, texts in book.items() for phrase in listed(texts)]
     for english, phrase in phrases:
         key = _key(phrase)
         meanings[key] = english

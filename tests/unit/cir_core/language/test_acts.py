@@ -21,6 +21,7 @@ OF_ALL: dict[Act, str] = {
         coś innego|他のを見せて|それじゃない|换一个|不是这个|I don't like these|try again|next page""",
     Act("undo", 2): "go back two steps|undo the last two|undo the last 2 changes|zwei Schritte zurück|dos pasos atrás",
     Act("turn", 1): "back to the first one|back to turn 1|go back to the 1st search please|zurück zum ersten",
+    Act("turn", 1): "back to your first suggestions|I liked the first one more|your first ideas were better",
     Act("turn", 2): "back to the second one|go back to the second one|back to step two|turn 2|zurück zum zweiten"
                     "|retour à la deuxième recherche|回到第二个|二番目に戻って|volver al segundo|wróć do drugiego",
 }

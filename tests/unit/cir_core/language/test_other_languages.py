@@ -165,8 +165,9 @@ def test_nothing_of_a_long_text_is_lost_on_the_way(word: str) -> None:
 
 
 SHOWN = tuple(Hit(f"result-{rank}", 1 - rank / 100, rank) for rank in range(1, 13))
-TURNS = (SimpleNamespace(number=1, reference_id="dress", caption=DRESS, hits=SHOWN[::-1], further=()),
-         SimpleNamespace(number=2, reference_id="shirt", caption=SHIRT, hits=SHOWN, further=()))
+SAID = {"further": (), "composition": None, "modification_text": "in red"}
+TURNS = (SimpleNamespace(number=1, reference_id="dress", caption=DRESS, hits=SHOWN[::-1], **SAID),
+         SimpleNamespace(number=2, reference_id="shirt", caption=SHIRT, hits=SHOWN, **SAID))
 
 
 @pytest.mark.parametrize("text", [

@@ -1,0 +1,1 @@
+"""What a text takes from the turns before it."""
