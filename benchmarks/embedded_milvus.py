@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import time
@@ -10,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.own_settings import without_settings
+from benchmarks.own_settings import environment_of
 from benchmarks.servers import lasting_port
 from cir_core.errors import IndexUnavailable
 from cir_core.index.milvus.server import MilvusServer
@@ -31,7 +30,7 @@ class MilvusProcess:
         with (self._folder / "log").open("a") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "milvus_lite", "server", "--data-dir", str(self._folder / "data"), "--host",
-                 "127.0.0.1", "--port", str(self.port)], env=without_settings(os.environ), stdout=log,
+                 "127.0.0.1", "--port", str(self.port)], env=environment_of(self._folder), stdout=log,
                 stderr=subprocess.STDOUT)
         until = time.monotonic() + self._seconds
         while not self._answers():

@@ -23,6 +23,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
 #: Declared without an import in the product, and why.
 NOT_IMPORTED = {
+    "milvus-lite": "the embedded server, a command of its own",
     "psycopg": "SQLAlchemy loads it by the name in a database URL",
     "plotly": "its plotly.js draws the figures in the browser; the package is a folder of files to us",
     "s3fs": "fsspec loads it for addresses that begin with s3://",
