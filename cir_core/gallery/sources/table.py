@@ -20,6 +20,7 @@ from cir_core.gallery.sources.files import Files, FileState
 from cir_core.gallery.sources.rows import Rows
 from cir_core.gallery.sources.source import Reading, tag_of, too_large
 from cir_core.gallery.sources.texts import caption_of, repeated
+from cir_core.support.texts import quoted
 
 _OPEN = 8   # files at a time
 
@@ -78,7 +79,7 @@ class TableSource:
         asked = self._asked
         found = choose(schema, path, asked.column, asked.id_column, asked.caption_column)
         if found.is_address and not asked.fetch:
-            raise GalleryError(f"The column {found.image!r} of {path} holds addresses of images. Nothing is fetched "
+            raise GalleryError(f"The column {quoted(found.image)} of {path} holds addresses of images. Nothing is fetched "
                                "from the internet unless you ask for it: add --fetch, or name a column of images "
                                "with --column.")
         return found
@@ -108,7 +109,7 @@ class TableSource:
             return value
         if isinstance(value, str) and value.strip():
             return self._addresses.fetched(value.strip(), most)
-        raise ImageUnreadable(f"has nothing in the column {self.layout.column!r}.")
+        raise ImageUnreadable(f"has nothing in the column {quoted(self.layout.column)}.")
 
     def _rows(self, path: str) -> Rows:
         with self._lock:

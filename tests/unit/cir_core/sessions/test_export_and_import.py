@@ -45,7 +45,7 @@ def a_full_session() -> SearchSession:
     session = a_session(target_id="image-00003", target_live=True, target_revealed=True, title="Chairs 🪑",
                         created_at=datetime(2026, 5, 6, 7, 8, 9, 123456, UTC))
     card = replace(session.protocol, method=method, seed=3, scope="each category", max_turns=6, captions="00aa",
-                   domain="scene", stand_ins=("small/1",), relevance="11bb")
+                   domain="scene", stand_ins=("small/1",), relevance="11bb", index="faiss:hnsw 22cc")
     session = replace(session, method=method, protocol=card)
     one, two = Branch("b1", session.session_id, 1, "darker"), Branch("b2", session.session_id, 3, "")
     vector = np.arange(64, dtype=np.float32)

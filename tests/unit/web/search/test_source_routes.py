@@ -41,7 +41,7 @@ def shown(tmp_path):
     search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
     app = FastAPI()
     app.include_router(media_routes(
-        SimpleNamespace(search=search, settings=SimpleNamespace(max_image_megapixels=64)), None))
+        SimpleNamespace(search=search, settings=SimpleNamespace(max_image_megapixels=64, accel_redirect="")), None))
     with TestClient(app) as client:
         yield SimpleNamespace(client=client, archive=archive, search=search)
 
