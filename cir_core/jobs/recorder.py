@@ -148,6 +148,7 @@ class JobRecorder:
         while not self._over.wait(self._tick):
             if not self._stop.is_set() and self._record and self._records.asked_to_stop(self._record.job_id):
                 self._stop.set()
+                self.log("Asked to stop")
                 self._on_stop()
             silent += 1
             with self._lock:

@@ -48,6 +48,7 @@ def test_begun_on_the_command_line_stopped_and_resumed_on_the_page(
             expect(job.get_by_label("Last lines of the log")).to_contain_text("Captions by m@")
             job.get_by_role("button", name="Stop").click()
             expect(job.get_by_text("Stopping")).to_be_visible()
+            expect(job.get_by_label("Last lines of the log")).to_contain_text("Asked to stop")
             go.set()
             expect(job.get_by_text("Stopped", exact=True)).to_be_visible()
             assert command.wait(60) == 130, (tmp_path / "said.log").read_text()
