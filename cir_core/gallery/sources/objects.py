@@ -46,7 +46,8 @@ class ObjectFiles:
     def __init__(self, location: str) -> None:
         found = _STORE.match(location)
         protocol, rest = found.groups() if found else ("", "")
-        if "@" in rest.partition("/")[0] or "?" in rest:
+        # A password may have a slash in it: "s3://key:se/cret@bucket".
+        if {"@", ":"} & set(rest.partition("/")[0]) or ":" in rest.rpartition("@")[0] or "?" in rest:
             raise GalleryError(f"Leave credentials and options out of the address of the store. "
                                f"{_NAMED.get(protocol, 'Set them where its own tools look for them.')}")
         if protocol in ("http", "https", "file"):

@@ -203,6 +203,27 @@ def test_what_an_archive_holds_besides_is_told(tmp_path):
     assert "bad.tar/broken.png" in reasons and not (tmp_path / "out.png").exists()
 
 
+@pytest.mark.parametrize("size", [-512, -1024, -2**40])
+def test_an_entry_with_a_negative_size_ends_its_archive(tmp_path, size):
+    path = write_tar(tmp_path / "bad.tar", [("a.png", picture(1))])
+    whole = path.read_bytes().rstrip(b"\0")
+    whole += bytes(-len(whole) % 512)
+    back = tarfile.TarInfo("b.png")
+    back.size = size
+    path.write_bytes(whole + back.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+    report, gallery, _ = run(path, tmp_path)
+    assert gallery.ids == ("a",) and "damaged or cut off after 1 entry" in dict(report.skipped)["bad.tar"]
+
+
+def test_folders_may_be_named_like_archives(tmp_path):
+    write_tar(tmp_path / "s/sets.tar/a.tar", [("x.tar/1.png", picture(1))])
+    report, gallery, _ = run(tmp_path / "s", tmp_path)
+    assert gallery.original_of(gallery.ids[0]) == picture(1) and not report.skipped
+    (tmp_path / "s/sets.tar/a.tar").unlink()
+    with pytest.raises(ImageUnreadable, match="a.tar is missing"):
+        gallery.original_of(gallery.ids[0])
+
+
 def test_the_same_key_twice_is_told_and_both_are_kept(tmp_path):
     write_tar(tmp_path / "s/0.tar", [("a.png", picture(1)), ("b.png", picture(2)), ("b.png", picture(3))])
     write_tar(tmp_path / "s/1.tar", [("a.png", picture(4))])
@@ -345,6 +366,19 @@ def test_an_original_is_fetched_when_needed_kept_and_told_when_away(tmp_path, mo
     assert gallery.thumbnail_of("b").is_file()
 
 
+def test_what_failed_is_remembered_without_what_was_fetched(tmp_path, monkeypatch):
+    web = Web(monkeypatch, {"https://example.org/a": picture(1)})
+    path = parquet(tmp_path, id=["a"], url=list(web.answers))
+    _, gallery, _ = run(path, tmp_path, fetch=True, rate=1000)
+    web.answers["https://example.org/a"] = picture(2)
+    seen = []
+    for _ in range(2):
+        with pytest.raises(ImageUnreadable, match="another picture now") as caught:
+            gallery.original_of("a")
+        seen.append(caught.value)
+    assert seen[0] is not seen[1] and len(web.asked) == 2      # of the run, and of the first time
+
+
 def test_kept_originals_are_bounded(tmp_path, monkeypatch):
     web = Web(monkeypatch, {f"https://example.org/{number}": picture(number) for number in range(9)})
     path = parquet(tmp_path, id=[str(number) for number in range(9)], url=list(web.answers))
@@ -364,7 +398,8 @@ def test_names_of_machines_here_are_not_fetched_from(tmp_path):
 # --- stores ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("address", ["s3://key:secret@bucket/x", "s3://bucket/x?token=secret"])
+@pytest.mark.parametrize("address", [
+    "s3://key:secret@bucket/x", "s3://key:a/secret@bucket/x", "s3://key:/secret", "s3://bucket/x?token=secret"])
 def test_credentials_do_not_belong_into_an_address(address):
     with pytest.raises(GalleryError, match="AWS_ACCESS_KEY_ID") as caught:
         open_source(address)
