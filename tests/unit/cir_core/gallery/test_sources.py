@@ -17,6 +17,7 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder, index_source, repair_gallery
 from cir_core.gallery.paths import features_path
 from cir_core.gallery.sources import addresses
+from cir_core.gallery.sources.objects import ObjectFiles
 from cir_core.gallery.sources.opening import Asked, open_source
 from cir_core.gallery.sources.source import SourceAway
 from cir_core.support import downloads
@@ -297,6 +298,19 @@ def test_a_cut_off_data_set_keeps_what_comes_before(tmp_path):
     assert 0 < len(gallery) < COUNT and "cut off" in dict(report.skipped)[file.name]
 
 
+def test_a_data_set_whose_offsets_lead_out_of_it_is_told(tmp_path):
+    folder = hugging_face(tmp_path)
+    file = folder / "data-00000-of-00001.arrow"
+    whole = file.read_bytes()
+    ends = np.cumsum([0, *(len(name) for name in list(PICTURES)[7:14])]).astype("<i4").tobytes()   # of the second batch
+    places = [at for at in range(0, len(whole), 8) if whole.startswith(ends, at)]
+    for at in places[1:2]:
+        whole = whole[:at + 4] + (2**30).to_bytes(4, "little") + whole[at + 8:]
+    file.write_bytes(whole)
+    report, gallery, _ = run(folder, tmp_path)
+    assert len(gallery) == 7 and "damaged" in dict(report.skipped)[file.name]
+
+
 # --- addresses ---------------------------------------------------------------------------------
 
 
@@ -341,6 +355,13 @@ def test_addresses_are_fetched_only_when_asked_for_and_never_twice(tmp_path, mon
     assert web.asked == [urls[2]]      # the one that failed
     kept = b"".join(one.read_bytes() for one in (tmp_path / "home").rglob("*") if one.is_file())
     assert b"secret" not in kept and b"hidden" not in kept
+
+
+def test_no_address_gives_more_than_so_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(addresses, "_MOST", len(picture(1)))
+    web = Web(monkeypatch, {"https://example.org/a": picture(1), "https://example.org/b": picture(1) + b"x"})
+    report, gallery, _ = run(parquet(tmp_path, id=["a", "b"], url=list(web.answers)), tmp_path, fetch=True, rate=1000)
+    assert gallery.ids == ("a",) and "cannot be fetched" in dict(report.skipped)["some.parquet#1"]
 
 
 def test_a_run_stops_where_the_network_is_away(tmp_path, monkeypatch):
@@ -399,11 +420,14 @@ def test_names_of_machines_here_are_not_fetched_from(tmp_path):
 
 
 @pytest.mark.parametrize("address", [
-    "s3://key:secret@bucket/x", "s3://key:a/secret@bucket/x", "s3://key:/secret", "s3://bucket/x?token=secret"])
+    "s3://key:secret@bucket/x", "s3://key:a/secret@bucket/x", "s3://key:1/secret@bucket/x", "s3://key:/secret",
+    "s3://bucket/x?token=secret"])
 def test_credentials_do_not_belong_into_an_address(address):
     with pytest.raises(GalleryError, match="AWS_ACCESS_KEY_ID") as caught:
         open_source(address)
     assert "secret" not in str(caught.value)
+    for fine in ("hdfs://names:8020/a", "s3://bucket/a:b@2x"):
+        assert ObjectFiles(fine).location == fine
 
 
 def test_a_store_of_images_and_one_of_archives(tmp_path):
