@@ -221,7 +221,7 @@ def test_folders_may_be_named_like_archives(tmp_path):
     report, gallery, _ = run(tmp_path / "s", tmp_path)
     assert gallery.original_of(gallery.ids[0]) == picture(1) and not report.skipped
     (tmp_path / "s/sets.tar/a.tar").unlink()
-    with pytest.raises(ImageUnreadable, match="a.tar is missing"):
+    with pytest.raises(ImageUnreadable, match=r"a\.tar is missing"):
         gallery.original_of(gallery.ids[0])
 
 

@@ -77,7 +77,8 @@ def test_a_browser_keeps_for_good_what_cannot_become_another_picture(shown, tmp_
                                     ("files", "full", False)):
         version = shown.search.gallery(gallery).digest[:8]
         answer = shown.client.get(f"/media/{size}?gallery={gallery}&image=a&v={version}")
-        assert answer.status_code == 200 and ("immutable" in answer.headers["cache-control"]) is for_good, (gallery, size)
+        assert answer.status_code == 200, answer.text
+        assert ("immutable" in answer.headers["cache-control"]) is for_good, (gallery, size)
 
 
 def test_without_its_archive_the_small_picture_is_there_and_the_large_one_says_why(shown):
