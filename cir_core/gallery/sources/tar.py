@@ -107,7 +107,7 @@ class TarSource:
             try:
                 return archive, self._files.read(archive, entry.at, entry.size)
             except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
-                if missing is None or isinstance(missing, IsADirectoryError | PermissionError):
+                if missing is None or isinstance(missing, IsADirectoryError):
                     missing = error
         raise missing or ImageUnreadable("is in no archive.")
 
