@@ -20,12 +20,13 @@ class TogetherEncoder:
     the next one, with all others who wait. Nobody waits for others to come.
 
     A model's products differ in their last bits with the number of rows. So a pass that is not full is filled up with
-    empty texts: the vector of a text does not depend on who else searches. Thread-safe.
+    empty texts: the vector of a text does not depend on who else searches. Where a pass fails, each of those in it has
+    one of their own, and its error. Thread-safe.
     """
 
     def __init__(self, encoder: Encoder, rows: int) -> None:
         self._encoder, self._rows = encoder, rows
-        self._gate, self._at_work = threading.Lock(), threading.Lock()
+        self._gate, self._at_work = threading.Condition(), False
         self._waiting: list[tuple[Sequence[str], Future[Matrix]]] = []
 
     def __getattr__(self, name: str) -> Any:
@@ -36,11 +37,17 @@ class TogetherEncoder:
         found: Future[Matrix] = Future()
         with self._gate:
             self._waiting.append((texts, found))
-        with self._at_work:
-            if not found.done():
-                with self._gate:
-                    waiting, self._waiting = self._waiting, []
-                self._encode(waiting)
+            self._gate.wait_for(lambda: found.done() or not self._at_work)
+            if found.done():
+                return found.result()
+            self._at_work = True
+            waiting, self._waiting = self._waiting, []
+        try:
+            self._encode(waiting)
+        finally:
+            with self._gate:
+                self._at_work = False
+                self._gate.notify_all()
         return found.result()
 
     def _encode(self, waiting: Sequence[tuple[Sequence[str], Future[Matrix]]]) -> None:
@@ -48,6 +55,10 @@ class TogetherEncoder:
         try:
             rows = self._passes(texts)
         except BaseException as error:
+            if len(waiting) > 1 and isinstance(error, Exception):
+                for one in waiting:
+                    self._encode([one])
+                return
             for _, found in waiting:
                 found.set_exception(error)
             return

@@ -10,6 +10,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from cachetools import TTLCache
@@ -22,7 +24,7 @@ from cir_core.support.files import write_atomically
 
 FOLDER = "originals"
 _MOST = 512 * 2**20         # bytes kept
-_AT_ONCE, _WAIT = 4, 40.0   # fetches of the process; seconds
+_AT_ONCE, _WAIT = 4, 2.0    # fetches of the process; seconds, in which who waits holds a thread of all requests
 _FORGOTTEN = 60.0           # seconds
 
 _turns = threading.BoundedSemaphore(_AT_ONCE)
@@ -32,7 +34,7 @@ class Originals:
     def __init__(self, source: ImageSource, folder: Path, max_megapixels: float, *, most_kept: int = _MOST) -> None:
         self._source, self._folder, self._most_kept = source, folder / FOLDER, most_kept
         self._most = most_bytes(max_megapixels)
-        self._failed: TTLCache[str, CirqueError] = TTLCache(1024, _FORGOTTEN)
+        self._failed: TTLCache[str, Callable[[], CirqueError]] = TTLCache(1024, _FORGOTTEN)
         self._guard = threading.Lock()
 
     def get(self, entry: Entry, sha256: str) -> bytes:
@@ -47,14 +49,15 @@ class Originals:
                 return content
         with self._guard:
             if (failed := self._failed.get(sha256)) is not None:
-                raise failed
+                raise failed()
         if not _turns.acquire(timeout=_WAIT):
             raise TryLater("Many pictures are being fetched at the moment. Try again in a moment.")
         try:
             content = self._read(entry, sha256)
         except CirqueError as error:
             with self._guard:
-                self._failed[sha256] = error
+                # Not the error itself: its traceback holds what was fetched.
+                self._failed[sha256] = partial(type(error), str(error))
             raise
         finally:
             _turns.release()

@@ -51,7 +51,7 @@ class Docstring:
 @dataclass(frozen=True, eq=False)
 class Call:
     """``work`` takes the visitor first, then the arguments; ``place`` is where it runs. ``image``: the parameter that
-    takes a picture, if any; ``early``: what is checked before that is fetched."""
+    takes a picture, if any; ``early``: what is checked before that is fetched and before it waits for its place."""
 
     work: Callable[..., Any]
     needs: Capability
@@ -105,9 +105,9 @@ class Caller:
         arguments, fetched = call.checked(given), None
         with self._room(visitor.name):
             try:
+                if call.early is not None:
+                    await run_sync(partial(call.early, visitor, arguments))
                 if image := arguments.get(call.image):
-                    if call.early is not None:
-                        await run_sync(partial(call.early, visitor, arguments))
                     if is_remote(image):
                         image = fetched = str(await self._images.fetch_image(image, visitor.name))
                     else:

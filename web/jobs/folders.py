@@ -26,12 +26,14 @@ class IndexFolders:
 
     def __init__(self, settings: Settings) -> None:
         self._home = settings.home
+        self._own = settings.home.expanduser().resolve()
         self.root = settings.index_folder.expanduser().resolve() if settings.index_folder else None
 
     def choices(self) -> dict[str, Any]:
         """For the form. Raises ``GalleryError`` where nothing may be indexed, or the folder is gone."""
         root = self._root()
-        return {"folders": [one.relative_to(root).as_posix() for one in islice(_below(root, _DEPTH), _MOST)],
+        found = (one for one in _below(root, _DEPTH) if not self._is_own(one))
+        return {"folders": [one.relative_to(root).as_posix() for one in islice(found, _MOST)],
                 "encoders": self._encoders(), "usual": usual_encoder(self._home),
                 "galleries": gallery_names(self._home)}
 
@@ -43,10 +45,17 @@ class IndexFolders:
         if not path.is_relative_to(root) or not path.is_dir():
             raise GalleryError(f"There is no folder {quoted(folder)} that may be indexed from here. Choose one of the "
                                "list.")
+        if self._is_own(path):
+            raise GalleryError(f"{quoted(folder)} holds cirque's own files or lies among them. Choose a folder beside "
+                               "CIRQUE_HOME.")
         gallery_folder(name, self._home)
         if encoder not in self._encoders():
             raise GalleryError(f"The encoder {quoted(encoder)} is not on this machine. Choose one of the list.")
         return "index", str(path), "--name", name, "--encoder", encoder
+
+    def _is_own(self, path: Path) -> bool:
+        """Whether it is in the home folder, with pictures of studies and uploads of others, or around it."""
+        return path.is_relative_to(self._own) or self._own.is_relative_to(path)
 
     def _root(self) -> Path:
         if self.root is None or not self.root.is_dir():

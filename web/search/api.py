@@ -108,7 +108,7 @@ def wire_search(call: Call) -> None:
 
 
 def check_search(services: Services, person: str, given: Mapping[str, Any]) -> None:
-    """Validate the arguments of ``/search`` before its image is fetched. Raises ``CirqueError``."""
+    """Validate the arguments of ``/search`` before it waits and its image is fetched. Raises ``CirqueError``."""
     marks_of({"more": given["more"] or [], "less": given["less"] or []})
     wanted = (given["session_id"] or "").strip()
     settings = _method(services, (given["method"] or "").strip(), services.search.session(wanted) if wanted else None)
@@ -116,7 +116,8 @@ def check_search(services: Services, person: str, given: Mapping[str, Any]) -> N
     _whole(given["k"])
     _folds_at(given["fold"])
     check_further("", listed_ids(given["also"], "also"))
-    services.quota.check_pictures(person)
+    if given["image"]:
+        services.quota.check_pictures(person)
 
 
 def run_search(

@@ -120,9 +120,17 @@ def media_routes(services: Services, images: ImageFetcher) -> APIRouter:
         return service.add_upload(cast(BinaryIO, content), name, patience=patience)
 
     def _picture(gallery: str, image: str, version: str, *, thumbnail: bool) -> Response:
-        answer = picture_answer(partial(service.picture, gallery, image, thumbnail=thumbnail), settings)
-        # A page that was open while the gallery was indexed again still asks under the old digest.
-        if answer.status_code == 200 and (is_upload(image) or version == service.gallery(gallery).digest[:8]):
+        found: list[Path | bytes] = []
+
+        def find() -> Path | bytes:
+            found.append(service.picture(gallery, image, thumbnail=thumbnail))
+            return found[0]
+
+        answer = picture_answer(find, settings)
+        # A page that was open while the gallery was indexed again still asks under the old digest. A file of a folder
+        # may be another one tomorrow; bytes are checked to be those that were indexed.
+        if answer.status_code == 200 and (is_upload(image) or (
+                (thumbnail or isinstance(found[0], bytes)) and version == service.gallery(gallery).digest[:8])):
             answer.headers.update(_FOR_GOOD)
         return answer
 

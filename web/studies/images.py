@@ -63,7 +63,7 @@ def study_image(settings: Settings, members: StudyMembers) -> Callable[[Request]
         except (AccessError, StorageError) as error:
             return refused(error)
         answer = kept.get((study_id, name)) or await in_thread(lambda: read(study_id, name))
-        if answer is not None and len(answer.body) <= _KEPT_BYTES:
+        if answer is not None and 0 < len(answer.body) <= _KEPT_BYTES:     # one for nginx to send weighs nothing
             kept[study_id, name] = answer
         return answer or missing
 

@@ -124,7 +124,7 @@ def handed_over(path: Path, media_type: str, headers: Mapping[str, str], setting
         **headers, "X-Accel-Redirect": settings.accel_redirect + quote(inside.as_posix())})
 
 
-_HANDED_OVER = ("galleries", "studies", "uploads")   # folders of pictures in the home folder
+_HANDED_OVER = ("galleries", "studies")   # of the folders of pictures: uploads only cirque's own user may read
 FRESH = {"Cache-Control": "no-store"}
 # "same-origin": an invitation's secret is in the address of its page, and stays here.
 OWN_PAGE = {

@@ -14,6 +14,7 @@ from cir_core.support.downloads import ImageRefused
 
 RATE = 20.0         # images a second
 _SECONDS = 30.0     # for one image
+_MOST = 64 * 2**20  # bytes of one image
 _PAUSES = (1.0, 4.0)    # seconds before each further try
 _IN_A_ROW = 50          # failures of the network that stop a run
 
@@ -31,6 +32,7 @@ class Addresses:
         ``SourceAway`` if the network seems to be away."""
         if not address.lower().startswith(("http://", "https://")):
             raise ImageUnreadable("has no http or https address in its table.")
+        most = min(most, _MOST)
         for number in range(self._tries):
             self._wait()
             try:

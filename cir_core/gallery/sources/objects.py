@@ -46,7 +46,9 @@ class ObjectFiles:
     def __init__(self, location: str) -> None:
         found = _STORE.match(location)
         protocol, rest = found.groups() if found else ("", "")
-        if "@" in rest.partition("/")[0] or "?" in rest:
+        host, colon, port = rest.partition("/")[0].partition(":")
+        # A password may have a slash in it: "s3://key:12/34@bucket".
+        if "@" in host + port or "?" in rest or (colon and ("@" in rest or not port.isdecimal())):
             raise GalleryError(f"Leave credentials and options out of the address of the store. "
                                f"{_NAMED.get(protocol, 'Set them where its own tools look for them.')}")
         if protocol in ("http", "https", "file"):

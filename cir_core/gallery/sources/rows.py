@@ -86,14 +86,14 @@ class ArrowRows:
         if self._mapped.read(6) == b"ARROW1":
             footed = pa.ipc.open_file(self._mapped)
             self.schema = footed.schema
-            batches = [footed.get_batch(number) for number in range(footed.num_record_batches)]
+            batches = [_valid(footed.get_batch(number)) for number in range(footed.num_record_batches)]
         else:
             self._mapped.seek(0)
             stream = pa.ipc.open_stream(self._mapped)
             self.schema = stream.schema
             try:
                 for batch in stream:
-                    batches.append(batch)    # those before an error count
+                    batches.append(_valid(batch))    # those before an error count
             except (pa.ArrowException, OSError) as error:
                 self.problem = f"is damaged or cut off ({_first_line(error)}); what comes before is used."
         self._batches = batches
@@ -110,6 +110,12 @@ class ArrowRows:
     def close(self) -> None:
         self._batches = []
         self._mapped.close()
+
+
+def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Else a damaged offset would lead out of the file, and end the process."""
+    batch.validate(full=True)
+    return batch
 
 
 def _first_line(error: Exception) -> str:

@@ -27,7 +27,7 @@ from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted
 
 SUFFIX = ".tar"
-_ARCHIVE = re.compile(rf"(.*?{re.escape(SUFFIX)})/", re.IGNORECASE | re.DOTALL)
+_ARCHIVE = re.compile(rf"{re.escape(SUFFIX)}(?=/)", re.IGNORECASE)
 _TEXTS = ("txt", "caption", "json")
 _CAPTIONS = ("caption", "text", "label", "class")     # keys of a JSON file, in this order
 _MOST_TEXT = 2**16      # bytes of a file with a caption
@@ -94,22 +94,33 @@ class TarSource:
     def read(self, entry: Entry, most: int) -> Reading:
         if entry.size > most:
             raise ImageUnreadable(too_large(entry.size))
-        archive = _ARCHIVE.match(entry.path)
-        if archive is None:
-            raise ImageUnreadable("is in no archive.")
-        content = self._files.read(archive[1], entry.at, entry.size)
+        archive, content = self._found(entry)
         if len(content) != entry.size:
-            raise ImageUnreadable(f"is cut off: {archive[1]} ends before it.")
+            raise ImageUnreadable(f"is cut off: {archive} ends before it.")
         return Reading(content, entry.size, entry.tag)
+
+    def _found(self, entry: Entry) -> tuple[str, bytes]:
+        """The archive and what it has there. Folders, too, around an archive or in it, may be named like one."""
+        missing: OSError | None = None
+        for ending in _ARCHIVE.finditer(entry.path):
+            archive = entry.path[:ending.end()]
+            try:
+                return archive, self._files.read(archive, entry.at, entry.size)
+            except (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError) as error:
+                if missing is None or isinstance(missing, IsADirectoryError):
+                    missing = error
+        raise missing or ImageUnreadable("is in no archive.")
 
 
 def _list(file: BinaryIO, archive: FileState) -> _Listing:
-    found, count, repeats = _Listing(), 0, dict[str, int]()
+    found, count, repeats, last = _Listing(), 0, dict[str, int](), -1
     try:
         with tarfile.open(fileobj=file, mode="r:", errorlevel=1) as tar:
             while (member := tar.next()) is not None:
                 tar.members.clear()     # type: ignore[attr-defined,unused-ignore] # else it keeps all
-                count += 1
+                if member.size < 0 or member.offset_data <= last:
+                    raise tarfile.ReadError("bad size")      # it would lead back, and be listed for ever
+                count, last = count + 1, member.offset_data
                 name = member.name.removeprefix("./")
                 path = f"{archive.path}/{name}"
                 if member.isdir():

@@ -33,7 +33,7 @@ class Passes:
         if len(self.seen) == 1:
             self.begun.set()
             self.go_on.wait()
-        if self.failing:
+        if self.failing or "bad" in texts:
             raise RuntimeError("out of memory")
         return np.array([[len(text), 1 + len(texts) / 1000] for text in texts], dtype=np.float32).reshape(-1, 2)
 
@@ -58,6 +58,41 @@ def test_who_waits_is_in_the_next_pass_with_all_others() -> None:
     assert [rows[:, 0].tolist() for rows in found] == [[1], [2, 3], [4], [5, 6]]
     assert {float(value) for rows in found for value in rows[:, 1]} == {np.float32(1.004)}
     assert TogetherEncoder(inner, 4).encode_texts([]).shape == (0, 2)  # type: ignore[arg-type]
+
+
+def test_whoever_is_done_does_not_wait_for_those_who_came_later() -> None:
+    class Held(Passes):
+        def __init__(self) -> None:
+            super().__init__()
+            self.turns = threading.Semaphore(0)
+            self.go_on.set()
+
+        def encode_texts(self, texts: Sequence[str]) -> Matrix:
+            rows = super().encode_texts(texts)
+            self.turns.acquire()
+            return rows
+
+    inner = Held()
+    encoder = TogetherEncoder(inner, 4)  # type: ignore[arg-type]
+    with ThreadPoolExecutor(8) as threads:
+        try:
+            first = [threads.submit(encoder.encode_texts, ["a"])]
+            for count, asked in enumerate((["b", "c"], ["d", "e", "f"]), 1):
+                wait_for(lambda count=count: len(inner.seen) == count)
+                later = [threads.submit(encoder.encode_texts, [text]) for text in asked]
+                wait_for(lambda later=later: len(encoder._waiting) == len(later))
+                inner.turns.release()
+                wait_for(lambda first=first: all(one.done() for one in first))
+                first = later
+        finally:
+            inner.turns.release(9)
+
+
+def test_a_text_that_fails_does_so_for_whom_it_is_alone() -> None:
+    inner = Passes()
+    _, bad, good, worse = crowd(TogetherEncoder(inner, 4), inner, [["a"], ["bad"], ["bb"], ["bad"]])  # type: ignore[arg-type]
+    assert good.tolist() == [[2, pytest.approx(1.004)]]
+    assert type(bad) is type(worse) is RuntimeError and bad is not worse
 
 
 def test_a_failure_goes_to_all_of_its_pass_and_not_to_the_next_one() -> None:

@@ -17,6 +17,7 @@ from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder, index_source, repair_gallery
 from cir_core.gallery.paths import features_path
 from cir_core.gallery.sources import addresses
+from cir_core.gallery.sources.objects import ObjectFiles
 from cir_core.gallery.sources.opening import Asked, open_source
 from cir_core.gallery.sources.source import SourceAway
 from cir_core.support import downloads
@@ -203,6 +204,27 @@ def test_what_an_archive_holds_besides_is_told(tmp_path):
     assert "bad.tar/broken.png" in reasons and not (tmp_path / "out.png").exists()
 
 
+@pytest.mark.parametrize("size", [-512, -1024, -2**40])
+def test_an_entry_with_a_negative_size_ends_its_archive(tmp_path, size):
+    path = write_tar(tmp_path / "bad.tar", [("a.png", picture(1))])
+    whole = path.read_bytes().rstrip(b"\0")
+    whole += bytes(-len(whole) % 512)
+    back = tarfile.TarInfo("b.png")
+    back.size = size
+    path.write_bytes(whole + back.tobuf(tarfile.GNU_FORMAT) + bytes(1024))
+    report, gallery, _ = run(path, tmp_path)
+    assert gallery.ids == ("a",) and "damaged or cut off after 1 entry" in dict(report.skipped)["bad.tar"]
+
+
+def test_folders_may_be_named_like_archives(tmp_path):
+    write_tar(tmp_path / "s/sets.tar/a.tar", [("x.tar/1.png", picture(1))])
+    report, gallery, _ = run(tmp_path / "s", tmp_path)
+    assert gallery.original_of(gallery.ids[0]) == picture(1) and not report.skipped
+    (tmp_path / "s/sets.tar/a.tar").unlink()
+    with pytest.raises(ImageUnreadable, match=r"a\.tar is missing"):
+        gallery.original_of(gallery.ids[0])
+
+
 def test_the_same_key_twice_is_told_and_both_are_kept(tmp_path):
     write_tar(tmp_path / "s/0.tar", [("a.png", picture(1)), ("b.png", picture(2)), ("b.png", picture(3))])
     write_tar(tmp_path / "s/1.tar", [("a.png", picture(4))])
@@ -276,6 +298,19 @@ def test_a_cut_off_data_set_keeps_what_comes_before(tmp_path):
     assert 0 < len(gallery) < COUNT and "cut off" in dict(report.skipped)[file.name]
 
 
+def test_a_data_set_whose_offsets_lead_out_of_it_is_told(tmp_path):
+    folder = hugging_face(tmp_path)
+    file = folder / "data-00000-of-00001.arrow"
+    whole = file.read_bytes()
+    ends = np.cumsum([0, *(len(name) for name in list(PICTURES)[7:14])]).astype("<i4").tobytes()   # of the second batch
+    places = [at for at in range(0, len(whole), 8) if whole.startswith(ends, at)]
+    for at in places[1:2]:
+        whole = whole[:at + 4] + (2**30).to_bytes(4, "little") + whole[at + 8:]
+    file.write_bytes(whole)
+    report, gallery, _ = run(folder, tmp_path)
+    assert len(gallery) == 7 and "damaged" in dict(report.skipped)[file.name]
+
+
 # --- addresses ---------------------------------------------------------------------------------
 
 
@@ -322,6 +357,13 @@ def test_addresses_are_fetched_only_when_asked_for_and_never_twice(tmp_path, mon
     assert b"secret" not in kept and b"hidden" not in kept
 
 
+def test_no_address_gives_more_than_so_much(tmp_path, monkeypatch):
+    monkeypatch.setattr(addresses, "_MOST", len(picture(1)))
+    web = Web(monkeypatch, {"https://example.org/a": picture(1), "https://example.org/b": picture(1) + b"x"})
+    report, gallery, _ = run(parquet(tmp_path, id=["a", "b"], url=list(web.answers)), tmp_path, fetch=True, rate=1000)
+    assert gallery.ids == ("a",) and "cannot be fetched" in dict(report.skipped)["some.parquet#1"]
+
+
 def test_a_run_stops_where_the_network_is_away(tmp_path, monkeypatch):
     away = ImageRefused("the image could not be fetched from its URL.", again=True)
     web = Web(monkeypatch, {f"https://example.org/{number}": away for number in range(99)})
@@ -345,6 +387,19 @@ def test_an_original_is_fetched_when_needed_kept_and_told_when_away(tmp_path, mo
     assert gallery.thumbnail_of("b").is_file()
 
 
+def test_what_failed_is_remembered_without_what_was_fetched(tmp_path, monkeypatch):
+    web = Web(monkeypatch, {"https://example.org/a": picture(1)})
+    path = parquet(tmp_path, id=["a"], url=list(web.answers))
+    _, gallery, _ = run(path, tmp_path, fetch=True, rate=1000)
+    web.answers["https://example.org/a"] = picture(2)
+    seen = []
+    for _ in range(2):
+        with pytest.raises(ImageUnreadable, match="another picture now") as caught:
+            gallery.original_of("a")
+        seen.append(caught.value)
+    assert seen[0] is not seen[1] and len(web.asked) == 2      # of the run, and of the first time
+
+
 def test_kept_originals_are_bounded(tmp_path, monkeypatch):
     web = Web(monkeypatch, {f"https://example.org/{number}": picture(number) for number in range(9)})
     path = parquet(tmp_path, id=[str(number) for number in range(9)], url=list(web.answers))
@@ -364,11 +419,15 @@ def test_names_of_machines_here_are_not_fetched_from(tmp_path):
 # --- stores ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("address", ["s3://key:secret@bucket/x", "s3://bucket/x?token=secret"])
+@pytest.mark.parametrize("address", [
+    "s3://key:secret@bucket/x", "s3://key:a/secret@bucket/x", "s3://key:1/secret@bucket/x", "s3://key:/secret",
+    "s3://bucket/x?token=secret"])
 def test_credentials_do_not_belong_into_an_address(address):
     with pytest.raises(GalleryError, match="AWS_ACCESS_KEY_ID") as caught:
         open_source(address)
     assert "secret" not in str(caught.value)
+    for fine in ("hdfs://names:8020/a", "s3://bucket/a:b@2x"):
+        assert ObjectFiles(fine).location == fine
 
 
 def test_a_store_of_images_and_one_of_archives(tmp_path):

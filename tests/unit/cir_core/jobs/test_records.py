@@ -165,6 +165,7 @@ def test_commands_of_the_table_exist() -> None:
 def test_credentials_are_not_recorded_and_such_a_command_is_not_run() -> None:
     kept = recordable(("index", "s3://me:secret@host/b", "--name", "a@b"))
     assert kept == ("index", "s3://…@host/b", "--name", "a@b") and again(kept) is None
+    assert recordable(("index", "s3://me:a/sec@ret@host/b")) == ("index", "s3://…@host/b")
     assert plain(kept) == kept and command_of(kept) is not None
 
 

@@ -200,6 +200,8 @@ def test_nginx_is_told_of_pictures_for_members_alone(processes):
     told = here.get(a_picture(study), "Ada")
     assert told.headers["x-accel-redirect"] == f"/cirque-home/{a_picture(study).replace('study/image', 'studies')}"
     assert told.content == b"" and "immutable" in told.headers["cache-control"]
+    here.settings.accel_redirect = ""
+    assert here.get(a_picture(study), "Ada").content       # the answer for nginx is not kept
     refused = here.get(a_picture(study), "Zoe")
     assert refused.status_code == 404 and "x-accel-redirect" not in refused.headers
 

@@ -171,6 +171,18 @@ def test_nothing_else_is_indexed(
     assert records.all() == [] and ran == []
 
 
+@pytest.mark.parametrize("folder", [".", "home", "home/uploads"])
+def test_nobody_indexes_what_is_in_the_home_folder_or_around_it(
+    open_as: Callable[[Role], TestClient], services: Services, ran: list[Any], tmp_path: Path, folder: str,
+) -> None:
+    (tmp_path / "home" / "uploads").mkdir(parents=True, exist_ok=True)
+    object.__setattr__(services, "settings", services.settings.model_copy(update={"index_folder": tmp_path}))
+    admin = open_as("admin")
+    assert "own files" in problem(admin, "index", **FORM | {"folder": folder}) and ran == []
+    folders = admin.get("/jobs/choices").json()["folders"]
+    assert {"elsewhere", "root"} <= set(folders) and folder not in folders
+
+
 def test_without_the_setting_nothing_is_indexed_from_here(
     open_as: Callable[[Role], TestClient], services: Services, ran: list[Any], tmp_path: Path,
 ) -> None:

@@ -447,6 +447,8 @@ def test_a_call_fetches_its_image_after_everything_else_is_checked(uploads: Path
             run(story("annotator", server.url))
         with pytest.raises(CirqueError, match="Ann gave no text"):
             run(story("researcher", server.url, ""))
+        with pytest.raises(CirqueError, match="Ann gave no text"):
+            run(story("researcher", "", ""))
         assert server.paths == []
         for image in (server.url, "data:image/png;base64,AAAA"):
             assert run(story("researcher", image)) == {"size": 3}

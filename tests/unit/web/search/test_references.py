@@ -3,6 +3,7 @@
 import json
 import threading
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from PIL import Image
@@ -264,8 +265,16 @@ def test_mistakes_of_a_call_begin_no_session(services, also, error, said):
 
 
 def test_what_a_tool_sends_is_checked_before_its_image_is_fetched(services):
-    given = {"more": [], "less": [], "session_id": "", "method": "", "text": "red", "k": 5, "fold": 0}
+    given = {"more": [], "less": [], "session_id": "", "method": "", "text": "red", "k": 5, "fold": 0, "image": ""}
     check_search(services, "Ada", {**given, "also": ["r3g0b0"]})
+    with pytest.MonkeyPatch.context() as patched:
+        def spent(person):
+            raise SearchError("You have uploaded 3 images today.")
+
+        patched.setattr(services, "quota", SimpleNamespace(check_pictures=spent))
+        check_search(services, "Ada", {**given, "also": []})      # without a picture none is counted
+        with pytest.raises(SearchError, match="uploaded 3 images"):
+            check_search(services, "Ada", {**given, "also": [], "image": "https://example.org/a.png"})
     for also, said in ((["a"] * 2, "already one of"), ("r3g0b0", "must be a list"), ([7], "must be a list")):
         with pytest.raises(SearchError, match=said):
             check_search(services, "Ada", {**given, "also": also})
