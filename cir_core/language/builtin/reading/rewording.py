@@ -39,7 +39,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          rf"{goes}{shaded}\b", r"\2 instead of \1"),
         (rf"\b(?:all )?(?:the )?{shaded} (?:{portions}|things|places) {goes}{shaded}\b", r"\2 instead of \1"),
         (rf"\b(that|which){is_} not {shaded} but {shaded}\b", r"\1 is \3"),
-        (rf"(?<!blue )(?<!green )\b(?:(?:with|an|a|some|small|little) ){{0,4}}(?:{touches}) (?:of|in) {shaded}\b(?! in)",
+        (rf"(?<!blue )(?<!green )\b(?:(?:with|an|a|some|small|little) ){{0,4}}(?:{touches}) (?:of|in) {shaded}\b"
+         "(?! in)",
          r"with \1 as the second colour"),
         (rf"\b{shaded} (?:top|upper half|top half)\b(.{{1,6}}?)\b{shaded} (?:bottom|lower half|bottom half)\b",
          r"half \1, half \3"),
