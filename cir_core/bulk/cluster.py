@@ -8,8 +8,10 @@ tried again; so may this process, as the next run finds the shards that were not
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -120,7 +122,13 @@ class RayCluster:
         else:
             _check_address(self._address)
             options["address"] = self._address
-        _start(ray, self._address, options)
+        in_main = threading.current_thread() is threading.main_thread()
+        handler = signal.getsignal(signal.SIGTERM) if in_main else None
+        try:
+            _start(ray, self._address, options)
+        finally:
+            if handler is not None:     # Ray sets its own, which ends the process before anything is put in order
+                signal.signal(signal.SIGTERM, handler)
         try:
             yield ray
         finally:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -36,6 +37,7 @@ from cir_core.support.texts import quoted
 
 _TEXTS = 1024  # encoded and ranked at a time
 _IMAGES = 16   # captioned by one process of another place before it hands their captions over
+_SHARDS = "shards"  # the folder of results that wait to be joined
 _Item = tuple[int, Sequence[Candidate]]
 
 
@@ -99,6 +101,7 @@ def optimise_captions(
         if restart:
             texts.unlink(missing_ok=True)
             ranks.unlink(missing_ok=True)
+            shutil.rmtree(folder / _SHARDS, ignore_errors=True)
         _check_plan(gallery, plan, read_plan(texts))
         with closing(CaptionAnswers(texts, plan)) as answers:
             run = _Run(gallery, answers, len(gallery) if limit is None else min(limit, len(gallery)), progress)
@@ -107,7 +110,7 @@ def optimise_captions(
                 run.generate(lambda rows, done: requests.work(rows, workers, done))
                 ranking = RankCaptions(lambda: gallery, lambda: encoder, _fingerprint)
             else:
-                run.find(elsewhere, place)
+                run.find(elsewhere, place, keep=not restart)
                 run.generate(lambda rows, done: run.ask(elsewhere, place, rows, done))
                 ranking = RankCaptions(elsewhere.gallery, elsewhere.encoder, _fingerprint)
             _check_unchanged(gallery)
@@ -168,15 +171,18 @@ class _Run:
         hashes = [self.gallery.image(row).sha256 for row in rows]
         return ToAsk(tuple(rows), tuple((sha256, self.answers.of(sha256)) for sha256 in hashes))
 
-    def find(self, work: AskCaptions, place: Place) -> None:
-        """Keep the answers that an interrupted run has left at ``place``."""
+    def find(self, work: AskCaptions, place: Place, *, keep: bool) -> None:
+        """Keep the answers that an interrupted run has left at ``place`` for images that still need some, or none of
+        them; they are gone from there."""
         with closing(place.found(work, self._asking(work))) as left:
             for asked in left:
-                self._keep(asked)
+                if keep:
+                    self._keep(replace(asked, answers=tuple(
+                        one for one in asked.answers if not self.answers.is_complete(one[0]))))
 
     def _asking(self, work: AskCaptions) -> Job:
         return Job(f"captions-{self.gallery.name}-{_fingerprint_of(astuple(work.plan))}",
-                   captions_folder(self.gallery) / "shards")
+                   captions_folder(self.gallery) / _SHARDS)
 
     def _keep(self, asked: Asked) -> None:
         for sha256, answers in asked.answers:
@@ -261,7 +267,7 @@ def _rank_candidates(
     ``path``; other content there is dropped. ``done`` receives the number of finished rows.
     """
     heading = {"gallery_digest": gallery.digest, "encoder_revision": encoder.identity.revision}
-    job = Job(f"ranks-{gallery.name}-{_fingerprint_of(tuple(heading.values()))}", captions_folder(gallery) / "shards")
+    job = Job(f"ranks-{gallery.name}-{_fingerprint_of(tuple(heading.values()))}", captions_folder(gallery) / _SHARDS)
     choices: dict[str, CaptionChoice] = {}
     with closing(Lines(path, heading)) as lines:
         known: dict[str, tuple[str, Sequence[Any]]] = {}

@@ -193,8 +193,9 @@ class _Run:
     ) -> None:
         source = self.source
         opened = (lambda: source) if place.is_here else partial(source_at, source.location, source.layout)
-        work = EncodeFiles(load or (lambda: self.encoder), self.encoder.identity, opened, self.folder,
-                           self.max_megapixels, batch_size, threads, KnownHashes(self._by_hash))
+        loaded = (lambda: self.encoder) if place.is_here or load is None else load
+        work = EncodeFiles(loaded, self.encoder.identity, opened, self.folder, self.max_megapixels, batch_size, threads,
+                           KnownHashes(self._by_hash))
         job = self._job(batch_size)
         with closing(place.found(work, job)) as left:
             for outcome in left:

@@ -42,6 +42,8 @@ class ApproximateIndex(FlatIndex):
         if not self._is_for_engine(k, hidden):
             return super().search(vector, k, exclude)
         [rows] = self._candidates(query[None], k, hidden)
+        if len(rows) < k:   # as filtered engines may find: a list is never shorter than the gallery makes it
+            return super().search(vector, k, exclude)
         return self._best(rows, self._products.exact(query[None], rows)[:, 0].astype(np.float32), k)
 
     def search_scored(self, scoring: Scoring, k: int, exclude: Collection[str] = ()) -> list[Hit]:
@@ -49,6 +51,8 @@ class ApproximateIndex(FlatIndex):
         if not self._is_for_engine(k, hidden):
             return super().search_scored(scoring, k, exclude)
         rows, scores = self._scored_candidates(scoring, self._checked(scoring.vectors, 2), k, hidden)
+        if len(rows) < k:
+            return super().search_scored(scoring, k, exclude)
         return self._best(rows, scores, k)
 
     def search_and_rank(

@@ -110,7 +110,12 @@ def _kept(gallery: Gallery, before: StoredIndex | None, kind: str, recall: float
     index = gallery.folder / before.folder
     if before.vectors != digest_of(gallery.features) or not index.is_dir():
         return None
-    if not maker_of(engine_of(kind)[0]).is_there(index, before.data):
+    maker = maker_of(engine_of(kind)[0])
+    if not maker.is_there(index, before.data):
+        return None
+    try:
+        maker.open(index, before.data, gallery.features.shape[1])
+    except GalleryError:   # damaged: the error of a search names this command
         return None
     return replace(before, generation=gallery.generation, recall=recall)
 

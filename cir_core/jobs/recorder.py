@@ -99,7 +99,8 @@ class JobRecorder:
             return
         try:
             self._record = self._make()
-        except OSError as error:    # a home that is full or read-only: the job has its own words for that
+        except (OSError, ValueError) as error:  # a home that is full or read-only: the job has its own words for that;
+            # or a path whose bytes are no text, which JSON cannot hold
             self._failed = True
             _log.info("There will be no record of this job: %s", error)
             return
@@ -162,6 +163,6 @@ class JobRecorder:
         with self._writing:
             record = self._record   # the latest: the last write has it, whichever thread writes last
             assert record is not None
-            with suppress(OSError):     # the next one may be written
+            with suppress(OSError, ValueError):     # the next one may be written
                 self._records.write(record)
 

@@ -15,6 +15,7 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import quoted
 from cli.console import RayOption, encoder_loader, open_encoder, out, place_of, print_notes, progress_bar
 from cli.galleries.galleries import index_bar, print_index_report
+from cli.galleries.indexes import index_again
 
 if TYPE_CHECKING:
     from cir_core.datasets.files.image_files import ImageFolder
@@ -107,6 +108,7 @@ def index(
             place=place_of(ray), load=encoder_loader(model))
     print_notes(benchmark.notes, soft_wrap=False)
     print_index_report(result, report)
+    index_again(gallery, model)
 
 
 @app.command("convert")

@@ -250,6 +250,7 @@ def repair(name: Annotated[str, typer.Argument(help="Name of the gallery.")]) ->
         result = repair_gallery(name, home=home, encoder=encoder, progress=progress)
     out.print(f"Gallery {name} is in order: {counted(result.encoded + result.resumed, 'image was', 'images were')} "
               "encoded again.")
+    index_again(name, encoder)
 
 
 @app.command()

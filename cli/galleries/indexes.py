@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cir_core.errors import GalleryError, IndexUnavailable
 from cir_core.gallery.gallery import Gallery
 from cir_core.settings import get_settings
 from cir_core.types.records import Matrix
-from cli.console import open_encoder, out, progress_bar
+from cli.console import open_encoder, out, print_notes, progress_bar
 
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
@@ -42,13 +43,18 @@ def give_index(name: str, kind: str, recall: float | None, encoder: Encoder | No
 
 
 def index_again(name: str, encoder: Encoder, recall: float | None = None) -> None:
-    """Build the gallery's index again after its images may have changed; nothing if search is exact or the vectors are
-    the same. ``recall``: another one than it had to reach before."""
+    """Build the index of a gallery that was published again; nothing if search is exact or the vectors are the same.
+    ``recall``: another one than it had to reach before. What prevents it is only told: the gallery itself is in order.
+    """
     from cir_core.index.building import rebuild_kind
 
     if found := rebuild_kind(name, get_settings().home):
         kind, before = found
-        give_index(name, kind, before if recall is None else recall, encoder)
+        try:
+            give_index(name, kind, before if recall is None else recall, encoder)
+        except (IndexUnavailable, GalleryError) as error:
+            print_notes([f"The gallery was saved, but its index was not built again. {error} If images changed, search "
+                         f"is exact until you run: cirque galleries index {name} {kind}"])
 
 
 def index_of(name: str, home: Path) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from cir_core.language.builtin.reading.rewording import _patterns
 from cir_core.language.builtin.seeing import _wordings
 from cir_core.language.openai.call import FEATURES
 from storage.engine import errors
@@ -26,6 +27,7 @@ DOUBLED = 3.2       # twice the text may take so many times the time; quadratic 
 PATIENCE = 1.0      # seconds of CPU for one text of any size
 
 GIVEN = {
+    "cir_core/language/builtin/reading/rewording.py: pattern": [pattern for pattern, _ in _patterns()],
     "cir_core/language/openai/call.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
     "storage/engine/errors.py: pattern": [pattern for pattern, _ in errors._BY_MESSAGE],
     r"cir_core/language/builtin/seeing.py: '\\b(' + '|'.join(sorted(map(re.escape, words), key=len, reverse=True)) "

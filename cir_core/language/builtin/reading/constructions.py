@@ -41,7 +41,10 @@ def _between(items: Sequence[ReadItem]) -> list[ReadItem]:
         group, values, end = pair
         if group == "length" and any(item.kind == "part" and item.sense.group == "sleeves" for item in items):
             group, values = "sleeves", (_AS_SLEEVES[values[0]], _AS_SLEEVES[values[1]])
-        amid = (_mixed(*values),) if group == "colour" else middle(group, *values)
+        if group == "colour":   # "not red or blue" asks for neither, and not for purple
+            amid: tuple[str, ...] = () if items[place].text in ("neither", "not") else (_mixed(*values),)
+        else:
+            amid = middle(group, *values)
         between = [value for value in amid if value] or ([] if "between" not in items[place].words else list(values))
         if not between:
             found.append(items[place])

@@ -35,11 +35,12 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (rf"\b{shaded},? where(?:ver)? (?:it|they|there){is_}(?: now)? {shaded}\b", r"\1 instead of \2"),
         (rf"\bwhere(?:ver)? (?:it|they|there){is_} {shaded}(?: now| at the moment)?,? (?:{goes})?{shaded}\b",
          r"\2 instead of \1"),
-        (rf"\b(?:all |everything |the )*(?:{portions}|things|places)? ?(?:that|which){is_}(?: now)? {shaded},? "
+        (rf"\b(?:all |everything |the ){{0,3}}(?:{portions}|things|places)? ?(?:that|which){is_}(?: now)? {shaded},? "
          rf"{goes}{shaded}\b", r"\2 instead of \1"),
         (rf"\b(?:all )?(?:the )?{shaded} (?:{portions}|things|places) {goes}{shaded}\b", r"\2 instead of \1"),
         (rf"\b(that|which){is_} not {shaded} but {shaded}\b", r"\1 is \3"),
-        (rf"(?<!blue )(?<!green )\b(?:(?:with|an|a|some|small|little) )*(?:{touches}) (?:of|in) {shaded}\b(?! in)",
+        (rf"(?<!blue )(?<!green )\b(?:(?:with|an|a|some|small|little) ){{0,4}}(?:{touches}) (?:of|in) {shaded}\b"
+         "(?! in)",
          r"with \1 as the second colour"),
         (rf"\b{shaded} (?:top|upper half|top half)\b(.{{1,6}}?)\b{shaded} (?:bottom|lower half|bottom half)\b",
          r"half \1, half \3"),
@@ -58,7 +59,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"\1could "),
         (r"\bde-(?=[^\W\d_]{3})", "without "),
         (r"\b(?:picture|imagine|visuali[sz]e|envision) (?=(?:it|this|that|them|me|her|him)\b)", "show "),
-        (r"\b(?:keeps?|kept) (?=[^\W\d_]{2,}ing\b)", "always "),
+        (rf"\b(?:keeps?|kept) (?!(?:{'|'.join(_things_in_ing())})\b)(?=[^\W\d_]{{2,}}ing\b)", "always "),
         (rf"\b{shaded} (?:{up})\b(.{{1,12}}?)\b{shaded} (?:{down})\b", r"half \1, half \3"),
         (rf"\b(?:the )?(?:top|upper) {half}{shaded}\b(.{{1,12}}?)\b(?:the )?(?:bottom|lower) {half}{shaded}\b",
          r"half \1, half \3"),
@@ -80,7 +81,16 @@ def _owner_words() -> tuple[str, ...]:
     return tuple(sorted(values | {"print", "pattern", "trim", "ground", "background", "base"}, key=len, reverse=True))
 
 
+@cache
+def _things_in_ing() -> tuple[str, ...]:
+    """What can be kept although it looks like a verb: "keep piping"."""
+    return (*sorted(words[0] for words, sense in phrases().items() if len(words) == 1 and words[0].endswith("ing") and (
+        sense.kind == "part" or (sense.kind == "value" and sense.pairs[0][0] in ("pattern", "trim")))), *_KEPT)
+
+
+_KEPT = ("anything", "clothing", "everything", "looking", "matching", "nothing", "something", "string", "wearing")
 _WORN = frozenset({"dress", "shirt", "top", "blouse"})
+_NO_ADJECTIVES = frozenset({"with", "one", "two", "single", "second"})   # "with red print on the front"
 
 
 def adjectives_beside_nouns(words: Sequence[str]) -> list[str]:
@@ -88,7 +98,8 @@ def adjectives_beside_nouns(words: Sequence[str]) -> list[str]:
     found, place = list(words), 0
     while place < len(found):
         end = _colours_end(found, place + 1)
-        if end > place + 1 and found[place] not in _colour_words() and (_is_thing_phrase(found, place, end)):
+        if end > place + 1 and found[place] not in _colour_words() | _NO_ADJECTIVES and (
+                _is_thing_phrase(found, place, end)):
             found[place:end] = [*found[place + 1 : end], found[place]]
             place = end
         elif found[place + 2 : place + 3] == ["length"] and found[place + 1] in _WORN and (

@@ -1,5 +1,6 @@
 """What can be said of a cluster without one. With one: tests/integration/test_ray.py."""
 
+import signal
 import socket
 import subprocess
 import sys
@@ -57,6 +58,25 @@ def test_an_address_of_something_else(tmp_path):
 def test_a_number_of_processors_that_is_none(address, tmp_path):
     with pytest.raises(ClusterError, match="Write local:4"):
         run(address, tmp_path)
+
+
+@needs_ray
+def test_the_commands_own_handler_of_sigterm_stays(tmp_path, monkeypatch):
+    import ray
+
+    def init(**_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)   # as Ray's does with one of its own
+        raise RuntimeError("no")
+
+    own = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        mine = signal.getsignal(signal.SIGTERM)
+        monkeypatch.setattr(ray, "init", init)
+        with pytest.raises(ClusterError, match="No Ray cluster could be used"):
+            run("local:1", tmp_path)
+        assert signal.getsignal(signal.SIGTERM) is mine
+    finally:
+        signal.signal(signal.SIGTERM, own)
 
 
 def test_without_ray_the_error_names_the_extra(tmp_path, monkeypatch):

@@ -45,6 +45,20 @@ def test_storage_that_cannot_be_used_has_a_sentence(tmp_path):
         Shards("nonsense://x", "job").write(1, b"")
 
 
+def test_results_that_cannot_be_deleted_end_no_job(shards, monkeypatch):
+    name = shards.write(1, b"")
+
+    def refuses(*_, **__):
+        raise RuntimeError("AccessDenied")      # botocore's ClientError is no OSError
+
+    with monkeypatch.context() as patched:
+        for method in ("rm", "rm_file"):
+            patched.setattr(type(shards._opened()[0]), method, refuses)
+        shards.remove(name)
+        shards.discard()
+    assert shards.names() == [name]
+
+
 def test_packed_is_checked():
     content, arrays = {"path": "a\udcff.png"}, {"vectors": np.arange(6, dtype=np.float32).reshape(2, 3)}
     stored = packed(content, arrays)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cir_core.captions import caption_build
 from cir_core.captions.caption_build import optimise_captions
 from cir_core.captions.captions import RankSummary
 from cir_core.captions.stored import captions_folder, captions_path
@@ -53,9 +54,9 @@ class Connecting:
         return say(task)
 
 
-def build(gallery, place=None, connect=Connecting()):
+def build(gallery, place=None, connect=Connecting(), **options):
     return optimise_captions(gallery, FakeEncoder(), Connecting()(), samples=SAMPLES, place=place, load=FakeEncoder,
-                             connect=connect)
+                             connect=connect, **options)
 
 
 def published(gallery):
@@ -94,6 +95,28 @@ def test_answers_that_were_stored_and_not_joined_are_found(galleries):
     report = build(apart, Apart())
     assert published(here) == published(apart)
     assert report.resumed == 8 + 16 and report.asked == 16 * SAMPLES
+    assert not any((captions_folder(apart) / "shards").rglob("*.npz"))
+
+
+@pytest.mark.parametrize("beside", [True, False], ids=["in the folder", "in other storage"])
+def test_a_restart_takes_no_answers_that_wait(beside, galleries, monkeypatch):
+    apart = galleries[1]
+    with pytest.raises(RuntimeError, match="the driver died"):
+        build(apart, Apart(lost=2))
+    if not beside:
+        monkeypatch.setattr(caption_build.shutil, "rmtree", lambda *_, **__: None)
+    report = build(apart, Apart(), restart=True)
+    assert report.resumed == 0 and report.asked == IMAGES * SAMPLES
+
+
+def test_answers_that_wait_replace_no_complete_ones(galleries):
+    apart = galleries[1]
+    with pytest.raises(RuntimeError, match="the driver died"):
+        build(apart, Apart(lost=2))
+    build(apart)
+    kept = (captions_folder(apart) / "texts.jsonl").read_bytes()
+    build(apart, Apart())
+    assert (captions_folder(apart) / "texts.jsonl").read_bytes() == kept
     assert not any((captions_folder(apart) / "shards").rglob("*.npz"))
 
 

@@ -48,6 +48,11 @@ def test_the_second_run_encodes_nothing_and_keeps_the_generation(source, tmp_pat
     assert open_gallery("g", home=tmp_path / "home").generation == generation
 
 
+def test_this_process_needs_no_second_encoder(source, tmp_path):
+    report, encoder = run(source, tmp_path, load=lambda: pytest.fail("loaded again"))
+    assert report.encoded == 11 and encoder.calls == 3
+
+
 def test_added_changed_removed_touched_and_renamed_files(source, tmp_path):
     run(source, tmp_path)
     Image.new("RGB", (8, 8), "blue").save(source / "new.png")

@@ -90,14 +90,15 @@ def test_lists_that_need_much_of_the_gallery_are_exact(k, exclude):
     assert not engine.asked
 
 
-def test_fewer_candidates_than_results():
+def test_with_fewer_candidates_than_results_search_is_exact():
     class Few(Engine):
         def candidates(self, vectors, k, settings, hidden=()):
             return [np.array([5, 3, 9]) for _ in vectors]
 
-    scores = {hit.image_id: hit.score for hit in EXACT.search(QUERY, SIZE)}
-    found = index(Few()).search(QUERY, 60, exclude=["00009"])
-    assert [(hit.image_id, hit.score) for hit in found] == [("00003", scores["00003"]), ("00005", scores["00005"])]
+    few, exclude = index(Few()), ["00009"]
+    assert few.search(QUERY, 60, exclude) == EXACT.search(QUERY, 60, exclude)
+    assert few.search_scored(guided(QUERY), 60, exclude) == EXACT.search_scored(guided(QUERY), 60, exclude)
+    assert [hit.image_id for hit in few.search(QUERY, 2, exclude)] == ["00003", "00005"]   # are enough
 
 
 @pytest.mark.parametrize("query", [QUERY, guided(QUERY)], ids=["vector", "score"])

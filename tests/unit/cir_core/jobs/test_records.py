@@ -216,6 +216,13 @@ def test_a_home_that_cannot_be_written_is_no_reason_to_fail(jobs: JobRecords) ->
     assert one.record is None
 
 
+def test_a_path_that_is_no_text_is_no_reason_to_fail(jobs: JobRecords) -> None:
+    for folder, error in (("/photos/\udcff", ""), ("/photos", "cannot read \udcff.png")):
+        one = JobRecorder(jobs, lambda folder=folder: jobs.begin(INDEX, folder, "Ada"), tick=0.01)  # type: ignore[misc]
+        one.progress("Encoding", 1, 9)
+        one.end("failed", error)
+
+
 def test_the_rate_is_that_of_the_last_blocks_and_not_of_what_was_done_before() -> None:
     now = [0.0]
     rate = RecentRate(lambda: now[0])

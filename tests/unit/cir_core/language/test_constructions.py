@@ -88,9 +88,35 @@ def test_constructions_are_read_as_what_they_say(caption: str, text: str, wanted
 
 @pytest.mark.parametrize(("text", "colour"), [("I can't wear green", "green"),
                                               ("a different colour than green", "green"),
-                                              ("keep the stripes, change the green", "green")])
+                                              ("keep the stripes, change the green", "green"),
+                                              ("not red or green", "green"), ("not red or green", "red"),
+                                              ("neither red nor green", "red"), ("it can't be red or green", "red")])
 def test_what_is_denied_is_not_accepted(text: str, colour: str) -> None:
     assert not understand(STRIPED, text).accepts("colour", colour)
+
+
+@pytest.mark.parametrize("text", ["not red or blue", "not red, not blue", "it can't be red or blue"])
+def test_refused_colours_are_not_mixed(text: str) -> None:
+    assert [(edit.operation, edit.value) for edit in understand(STRIPED, text).edits.edits] == [
+        ("drop", "red"), ("drop", "blue")]
+
+
+@pytest.mark.parametrize(("text", "plainer"), [
+    ("keep everything but in red", "keep everything but in red"), ("keep piping", "keep piping"),
+    ("kept lettering", "kept lettering"), ("keep the edging", "keep the edging"),
+    ("keep something", "keep something"), ("it keeps riding up", "it always riding up"),
+])
+def test_what_is_kept_is_no_habit(text: str, plainer: str) -> None:
+    assert plain_text(text) == plainer
+
+
+@pytest.mark.parametrize(("caption", "colours"), [
+    ("a white dress with red print on the front", ("white", "red")),
+    ("grey shirt in one blue coloured stripe", ("grey", "blue")),
+])
+def test_a_thing_has_its_colour_and_the_garment_its_own(caption: str, colours: tuple[str, str]) -> None:
+    slots = understand(caption, "with long sleeves").slots
+    assert (slots["colour"], slots["second_colour"]) == colours
 
 
 def test_politeness_tells_the_language() -> None:

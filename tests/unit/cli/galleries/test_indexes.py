@@ -68,6 +68,16 @@ def test_indexing_again_builds_the_index_that_the_gallery_had(cirque, tmp_path, 
     assert listed(cirque).startswith("faiss:ivf-sq, recall@10")
 
 
+def test_a_saved_gallery_whose_index_is_refused_is_no_failure(cirque, tmp_path, capsys):
+    cirque("galleries", "index", NAME, "faiss:ivf-sq", "--recall", "0.5")
+    index_anew(tmp_path, vectors=True)
+    galleries.index_again(NAME, FakeEncoder(DIM), recall=2)
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "index was not built again. The recall is 2" in said
+    assert f"exact until you run: cirque galleries index {NAME} faiss:ivf-sq" in said
+    assert listed(cirque) == "exact (faiss:ivf-sq is out of date)"
+
+
 def test_a_kind_that_there_is_not_is_refused_before_anything_is_read(cirque, tmp_path):
     code, said = cirque("index", str(tmp_path / "nowhere"), "--name", "new", "--index", "annoy")
     assert code == 1 and "There is no index 'annoy'. Choose exact" in said
