@@ -222,8 +222,8 @@ def import_routes(services: Services) -> APIRouter:
 
     @routes.post("/sessions")
     async def imported(request: Request) -> JSONResponse:
-        """The JSON of an exported file to ``{"sessions": [{"id", "new", "notes"}]}``, or ``{"problem"}``: then
-        none is stored."""
+        """The JSON of an exported file to ``{"sessions": [{"id", "new", "notes"}]}``, or ``{"problem"}``. A
+        fault of the file, a gallery that is missing and a damaged picture are found before any is stored."""
         try:
             visitor = visitor_of(request)
             if not is_json(request):
