@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_CREDENTIALS = re.compile(r"://(?:[^/\s@]*:\S*|[^/\s@]*)@")     # a password may have a slash in it
+_CREDENTIALS = re.compile(r"://[^\s@]{0,500}@")     # a password may have a slash in it
 
 
 @dataclass(frozen=True)

@@ -303,7 +303,7 @@ class _Photos:
     name = "quaggagallery"
 
     def __init__(self, stage: Stage) -> None:
-        self.path_of = stage.find
+        self.path_of = self.to_read = stage.find
 
     def __contains__(self, image_id: object) -> bool:
         return True

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from cir_core.encoders.found import found_encoders
 from cir_core.encoders.remembered import usual_encoder
 from cir_core.encoders.specs import BUNDLED
 from cir_core.errors import GalleryError
@@ -63,6 +62,8 @@ class IndexFolders:
         return self.root
 
     def _encoders(self) -> list[str]:
+        from cir_core.encoders.found import found_encoders  # brings PyTorch, which a start does without
+
         return list(dict.fromkeys([BUNDLED, *(one.spec for one in found_encoders(self._home) if one.spec),
                                    usual_encoder(self._home)]))
 

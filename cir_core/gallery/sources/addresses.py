@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from cir_core.errors import ImageUnreadable
 from cir_core.gallery.sources.source import SourceAway
@@ -36,8 +37,7 @@ class Addresses:
         for number in range(self._tries):
             self._wait()
             try:
-                content = asyncio.run(downloads.download(
-                    address, _whole(most), most=most, seconds=_SECONDS, validate=downloads.public_address))
+                content = self._downloaded(address, most)
                 self._failures = 0
                 return content
             except ImageRefused as error:
@@ -50,6 +50,16 @@ class Addresses:
                     raise ImageUnreadable(f"cannot be fetched: {reason}") from None
                 time.sleep(_PAUSES[number])
         raise AssertionError("unreachable")
+
+    @staticmethod
+    def _downloaded(address: str, most: int) -> bytes:
+        """In a thread of its own: that of the caller may have an event loop that runs."""
+        def run() -> bytes:
+            return asyncio.run(downloads.download(
+                address, _whole(most), most=most, seconds=_SECONDS, validate=downloads.public_address))
+
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(run).result()
 
     def _wait(self) -> None:
         with self._lock:
