@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-_CREDENTIALS = re.compile(r"://[^\s@]{0,500}@")     # a password may have a slash in it
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,16 @@ def command_of(arguments: Sequence[str]) -> JobCommand | None:
 
 def recordable(arguments: Sequence[str]) -> tuple[str, ...]:
     """``arguments`` without names and passwords in URLs. What was taken out is not run again (:func:`again`)."""
-    return tuple(_CREDENTIALS.sub("://…@", argument) for argument in arguments)
+    return tuple("://".join((start, *map(_without_credentials, rest)))
+                 for start, *rest in (argument.split("://") for argument in arguments))
+
+
+def _without_credentials(address: str) -> str:
+    """Of what stands behind "://". A password, which follows a colon, may have slashes and more than one @ in it."""
+    word = next(iter(address.split(maxsplit=1)), "") if not address[:1].isspace() else ""
+    host = word.partition("/")[0]
+    end = word.rfind("@") if ":" in host.partition("@")[0] else host.find("@")
+    return address if end < 0 else "…" + address[end:]
 
 
 def plain(arguments: Sequence[str]) -> tuple[str, ...]:

@@ -169,6 +169,16 @@ def test_credentials_are_not_recorded_and_such_a_command_is_not_run() -> None:
     assert plain(kept) == kept and command_of(kept) is not None
 
 
+@pytest.mark.parametrize(("given", "kept"), [
+    ("s3://KEY@host/b", "s3://…@host/b"), ("a://x/y,b://me:secret@host", "a://x/y,b://…@host"),
+    ("http://me:" + "s" * 5_000 + "@host", "http://…@host"),            # however long
+    ("s3://bucket/b@2x.png", "s3://bucket/b@2x.png"), ("s3://bucket/a:b@2x", "s3://bucket/a:b@2x"),
+    ("see http://host by me:you@there", "see http://host by me:you@there"), ("://", "://"), ("", ""),
+])
+def test_what_counts_as_credentials(given: str, kept: str) -> None:
+    assert recordable((given,)) == (kept,)
+
+
 # --- while it runs ------------------------------------------------------------------------------
 
 def recorder(jobs: JobRecords, on_stop: Callable[[], None] = lambda: None) -> JobRecorder:
