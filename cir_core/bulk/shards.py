@@ -84,7 +84,7 @@ class Shards:
                 system.rm(root, recursive=True)
 
     def _opened(self) -> tuple[Any, str]:
-        from fsspec.core import url_to_fs  # takes a moment, and whoever works alone needs none
+        from fsspec.core import url_to_fs  # takes a moment, and a single machine does not need it
 
         system, root = url_to_fs(self.area)
         return system, f"{root.rstrip('/')}/{self.job}"

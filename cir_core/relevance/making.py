@@ -11,7 +11,7 @@ from cir_core.bulk.shards import packed, unpacked
 from cir_core.errors import ImageUnreadable, RelevanceMismatch
 from cir_core.gallery.gallery import Gallery
 
-if TYPE_CHECKING:   # torch takes seconds, and whoever checks files needs none
+if TYPE_CHECKING:   # torch takes seconds to import, and a check of files does not need it
     from cir_core.relevance.model import RelevanceModel, Tokens
 
 

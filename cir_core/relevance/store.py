@@ -37,7 +37,7 @@ from cir_core.support.checksums import RowSums, signed, sum_of, unsigned
 from cir_core.support.files import flush_to_disk, reserve, sync_folder, write_atomically, write_durably
 from cir_core.support.texts import counted
 
-if TYPE_CHECKING:   # torch takes seconds, and whoever checks files needs none
+if TYPE_CHECKING:   # torch takes seconds to import, and a check of files does not need it
     from cir_core.relevance.model import RelevanceModel, Tokens
 
 _FOLDER = "relevance"

@@ -40,8 +40,11 @@ USES = uses(GIVEN)
 
 @pytest.mark.parametrize("use", USES, ids=lambda use: f"{use.where}, {use.method}")
 def test_no_pattern_takes_more_than_linear_time(use: Use) -> None:
+    apply = applied(use.pattern, use.method)
+    # Measured again where it seems so: what else the machine does may fall on one of three sizes.
     wrong = sorted({f"{begin!r} + {piece!r} × n + {end!r}: {found}" for begin, piece, end in hostile_to(use.pattern)
-                    if (found := more_than_linear(applied(use.pattern, use.method), begin, piece, end))})
+                    if (found := more_than_linear(apply, begin, piece, end))
+                    and more_than_linear(apply, begin, piece, end)})
     assert not wrong, f"{use.pattern.pattern!r}: {wrong[:5]}"
 
 

@@ -403,7 +403,7 @@ class _Interpreter(Operators):
             self.notes.append(either_order(either))
 
     def _is_compared(self, place: int) -> bool:
-        """Whether the colour at ``place`` is the one from which another, named before it, is told apart."""
+        """Whether the colour at ``place`` follows "than", behind a colour that was asked for."""
         before = self.items[place - 1].text if place else ""
         last = self.edits[-1] if self.edits else None
         return before == "than" and last is not None and (last.operation, last.group) == ("set", "colour")

@@ -44,7 +44,7 @@ def without_judgement(words: Words) -> Words:
 
 
 def _back(edit: Edit, talk: Talk) -> str:
-    """Between what there is and what there was; what there was, where nothing is between."""
+    """The value between the present and the earlier one; the earlier one where there is none."""
     group, last = target(edit), talk.last()
     if group not in (*_SCALES, "colour") or (group == "colour" and edit.group != "shade"):
         return "" if edit.operation != "set" else _taken_back(edit, talk)
