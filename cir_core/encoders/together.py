@@ -16,8 +16,8 @@ ON_ACCELERATOR = 16   # texts of a pass: it takes as long as one of a single tex
 
 
 class TogetherEncoder:
-    """``encoder``, whose texts are encoded in passes of exactly ``rows``. Texts that arrive while a pass is under way are
-    encoded together in the next one; a pass does not wait for further texts.
+    """``encoder``, whose texts are encoded in passes of exactly ``rows``. Texts that arrive during a pass are encoded
+    together in the next one; a pass does not wait for further texts.
 
     A model's products differ in their last bits with the number of rows. So a pass that is not full is filled up with
     empty texts: the vector of a text does not depend on who else searches. Where a pass fails, each of those in it has
