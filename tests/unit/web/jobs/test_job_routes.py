@@ -38,7 +38,7 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.fixture
 def services(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Services:
     monkeypatch.setattr("cir_core.encoders.load_encoder", lambda spec, **_: FakeEncoder())
-    monkeypatch.setattr("web.jobs.folders.found_encoders", lambda home: [])
+    monkeypatch.setattr("cir_core.encoders.found.found_encoders", lambda home: [])
     return open_services(settings)
 
 
