@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.imported import import_statements
+
 ROOT = Path(__file__).parents[1]
 ALLOWED = {
     "cir_core": {"cir_core"},
@@ -27,10 +29,10 @@ FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"},
 @cache
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             # "from package import module" names the module in its second half.
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
@@ -135,10 +137,10 @@ def graph() -> dict[str, set[str]]:
              for package in ALLOWED for path in modules(package)}
     found: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in import_statements(path):
             if isinstance(node, ast.Import):
                 found[name] |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 # "from package import module" imports the module; the package only for what else is named.
                 names = {f"{node.module}.{alias.name}" for alias in node.names}
                 found[name] |= names & paths.keys() or {node.module}
