@@ -21,6 +21,7 @@ import gradio as gr
 import uvicorn
 from fastapi import APIRouter, FastAPI
 from gradio.routes import templates as gradio_templates
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -83,6 +84,10 @@ from web.ui.static_files import in_module, own_routes
 
 # Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
 _UPLOADS = (3600, 86400)
+
+# Pages are compressed, which are the same for everybody. Answers to calls are not: their length would tell what is in
+# them to who can choose a part of it and listens on the line.
+_SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/*", "text/plain", "text/csv", "text/markdown")
 
 
 def calls_of(services: Services) -> list[Call]:
@@ -169,6 +174,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         app.add_middleware(AuthMiddleware, people=services.people, place=Place.of(settings))
     app.add_middleware(DrainMiddleware, shutdown_state=shutdown_state)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
+    app.add_middleware(GZipMiddleware, compresslevel=6, exclude_content_types=_SENT_AS_THEY_ARE)
     app.add_middleware(SecurityHeaders, framing=settings.framing_sites)
     app.add_middleware(with_request_ids)
     with warnings.catch_warnings():
