@@ -233,7 +233,7 @@ def _held(wanted: Wanted) -> frozenset[str]:
     second = edits.of("second_colour")
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
         return frozenset({"colour", "pattern"})
-    return frozenset({"colour", "trim"} if second else ())
+    return frozenset({"colour", "trim", "pattern"} if second else ())
 
 
 def _named(group: Group, wanted: Wanted, category: str) -> str:
