@@ -3,11 +3,12 @@ the concrete requests that may be meant: "more formal", "for summer"."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cache
 
 from cir_core.garments.lexicon import CATEGORY, GROUPS, SECOND_COLOUR, Group
-from cir_core.garments.tables import table
+from cir_core.garments.tables import listed, table
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.captions import Caption
 from cir_core.language.builtin.phrases import phrase
@@ -149,10 +150,10 @@ _OWNER = {"second_colour": "colour"}   # whose words it shares
 def aspects(caption: str, modification_text: str) -> AspectsAnswer:
     """Groups that the text mentions, and those it leaves with the value in ``caption``. Of a text in another language
     the labels have its words, too: "red (rot)"."""
-    wanted = understand(caption, modification_text)
-    said = translate(modification_text).pieces
+    wanted, english = understand(caption, modification_text), translate(modification_text)
+    said, held = english.pieces, _held(wanted, english.text)
     category = wanted.slots.get("category") or wanted.reference.kind or _other_category(wanted)
-    found = [_aspect(group, wanted, category) for group in GROUPS] if category else []
+    found = [_aspect(group, wanted, category, held) for group in GROUPS] if category else []
     return AspectsAnswer(
         aspects=tuple(_as_typed(one, wanted, said) for one in found if one), notes=wanted.notes,
         unused=tuple(dict.fromkeys(_typed(words, said) for words in _unused(wanted))),
@@ -203,7 +204,7 @@ def _other_category(wanted: Wanted) -> str | None:
     return next((key for key in CATEGORY.keys if wanted.accepts("category", key)), None) if unwanted else None
 
 
-def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
+def _aspect(group: Group, wanted: Wanted, category: str, held: frozenset[str]) -> AspectAnswer | None:
     # What went because something else came, such as the second colour with the pattern, is neither asked nor kept.
     asked = group.key in wanted.edited or (group.key in wanted.gone and group.key not in wanted.slots)
     if (not asked and group.key not in wanted.kept) or (group is CATEGORY and wanted.noun):
@@ -220,20 +221,27 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     else:
         label = f"some {group.key.replace('_', ' ')}"   # there was none
     return AspectAnswer(
-        name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in _held(wanted),
+        name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in held,
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
     )
 
 
-def _held(wanted: Wanted) -> frozenset[str]:
-    """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour."""
+def _held(wanted: Wanted, text: str) -> frozenset[str]:
+    """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour; and on this
+    plain one, whose second colour is that of the belt alone. Those of which the text says that all else stays."""
     edits = wanted.edits
+    stays = frozenset({"category", "colour", "pattern"} if _all_stays().search(text.casefold()) else ())
     if edits.pieces:
-        return frozenset({"colour", "pattern"})
+        return stays | {"colour", "pattern"}
     second = edits.of("second_colour")
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
-        return frozenset({"colour", "pattern"})
-    return frozenset({"colour", "trim", "pattern"} if second else ())
+        return stays | {"colour", "pattern"}
+    return stays | {"colour", "trim", "pattern"} if second else stays
+
+
+@cache
+def _all_stays() -> re.Pattern[str]:
+    return re.compile(rf"\b({'|'.join(map(re.escape, listed(table('operators')['all_stays'])))})\b")
 
 
 def _named(group: Group, wanted: Wanted, category: str) -> str:
