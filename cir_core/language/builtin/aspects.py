@@ -3,12 +3,11 @@ the concrete requests that may be meant: "more formal", "for summer"."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache
 
 from cir_core.garments.lexicon import CATEGORY, GROUPS, SECOND_COLOUR, Group
-from cir_core.garments.tables import listed, table
+from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.captions import Caption
 from cir_core.language.builtin.phrases import phrase
@@ -150,8 +149,8 @@ _OWNER = {"second_colour": "colour"}   # whose words it shares
 def aspects(caption: str, modification_text: str) -> AspectsAnswer:
     """Groups that the text mentions, and those it leaves with the value in ``caption``. Of a text in another language
     the labels have its words, too: "red (rot)"."""
-    wanted, english = understand(caption, modification_text), translate(modification_text)
-    said, held = english.pieces, _held(wanted, english.text)
+    wanted = understand(caption, modification_text)
+    said, held = translate(modification_text).pieces, _held(wanted)
     category = wanted.slots.get("category") or wanted.reference.kind or _other_category(wanted)
     found = [_aspect(group, wanted, category, held) for group in GROUPS] if category else []
     return AspectsAnswer(
@@ -226,22 +225,16 @@ def _aspect(group: Group, wanted: Wanted, category: str, held: frozenset[str]) -
     )
 
 
-def _held(wanted: Wanted, text: str) -> frozenset[str]:
+def _held(wanted: Wanted) -> frozenset[str]:
     """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour; and on this
-    plain one, whose second colour is that of the belt alone. Those of which the text says that all else stays."""
+    plain one, whose second colour is that of the belt alone."""
     edits = wanted.edits
-    stays = frozenset({"category", "colour", "pattern"} if _all_stays().search(text.casefold()) else ())
     if edits.pieces:
-        return stays | {"colour", "pattern"}
+        return frozenset({"colour", "pattern"})
     second = edits.of("second_colour")
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
-        return stays | {"colour", "pattern"}
-    return stays | {"colour", "trim", "pattern"} if second else stays
-
-
-@cache
-def _all_stays() -> re.Pattern[str]:
-    return re.compile(rf"\b({'|'.join(map(re.escape, listed(table('operators')['all_stays'])))})\b")
+        return frozenset({"colour", "pattern"})
+    return frozenset({"colour", "trim", "pattern"} if second else ())
 
 
 def _named(group: Group, wanted: Wanted, category: str) -> str:
