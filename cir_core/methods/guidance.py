@@ -8,15 +8,13 @@ cosine with each of them and temperature τ, the encoder's zero-shot reading of 
     score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
 
 s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
-or ``kept`` (``HELD`` times that where the request says that it stays, or a part of the aspect is asked for), F a floor:
-the encoder's doubt beyond it does not count. "Red rather than the other colours" is asked, not "how red": merged
-captions alone spread their weight over everything they mention. What is asked weighs so much more than what stays that
-all of what stays cannot make up for an image of which the encoder doubts that it has it. What earlier turns asked for
-holds until a later one speaks of the same aspect. The whole gallery is scored.
+or ``kept`` (``HELD`` times that where a part of the aspect is asked for), F a floor: the encoder's doubt beyond it does
+not count. "Red rather than the other colours" is asked, not "how red": merged captions alone spread their weight over
+everything they mention. All that stays together cannot make up for one thing that was asked and is not there. What
+earlier turns asked for holds until a later one speaks of the same aspect. The whole gallery is scored.
 
 Where a learned reader knows the encoder (:func:`cir_core.language.readers.choosing.aspect_reader`), log p of what is
-asked is the smaller of the texts' and the reader's: they err on different images, and one that doubts is right more
-often than the other.
+asked is the smaller of the texts' and the reader's: they err on different images.
 
 Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``MARKED`` times the weight ``asked``.
 """

@@ -150,9 +150,9 @@ def aspects(caption: str, modification_text: str) -> AspectsAnswer:
     """Groups that the text mentions, and those it leaves with the value in ``caption``. Of a text in another language
     the labels have its words, too: "red (rot)"."""
     wanted = understand(caption, modification_text)
-    said, held = translate(modification_text).pieces, _held(wanted)
+    said = translate(modification_text).pieces
     category = wanted.slots.get("category") or wanted.reference.kind or _other_category(wanted)
-    found = [_aspect(group, wanted, category, held) for group in GROUPS] if category else []
+    found = [_aspect(group, wanted, category) for group in GROUPS] if category else []
     return AspectsAnswer(
         aspects=tuple(_as_typed(one, wanted, said) for one in found if one), notes=wanted.notes,
         unused=tuple(dict.fromkeys(_typed(words, said) for words in _unused(wanted))),
@@ -203,7 +203,7 @@ def _other_category(wanted: Wanted) -> str | None:
     return next((key for key in CATEGORY.keys if wanted.accepts("category", key)), None) if unwanted else None
 
 
-def _aspect(group: Group, wanted: Wanted, category: str, held: frozenset[str]) -> AspectAnswer | None:
+def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
     # What went because something else came, such as the second colour with the pattern, is neither asked nor kept.
     asked = group.key in wanted.edited or (group.key in wanted.gone and group.key not in wanted.slots)
     if (not asked and group.key not in wanted.kept) or (group is CATEGORY and wanted.noun):
@@ -220,7 +220,7 @@ def _aspect(group: Group, wanted: Wanted, category: str, held: frozenset[str]) -
     else:
         label = f"some {group.key.replace('_', ' ')}"   # there was none
     return AspectAnswer(
-        name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in held,
+        name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in _held(wanted),
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
     )
 
