@@ -28,7 +28,8 @@ interface Choice extends Part {
 
 // --- who and where ---------------------------------------------------------------------------
 
-interface Me { name: string; role: string; open: boolean; demo: boolean; may: string[]; pages: { page: string; title: string; path: string }[] }
+/** `participant`: came by a study's link, and has that study alone, of the name `study`. */
+interface Me { name: string; role: string; open: boolean; demo: boolean; participant?: boolean; study?: string; may: string[]; pages: { page: string; title: string; path: string }[] }
 interface Account { name: string; role: string; active: boolean; created_at: string }
 interface Invitation { invitation: string; role: string; uses_left: number; created_by: string; expires_at: string }
 interface People {
