@@ -120,7 +120,7 @@ class Settings(Part):
 
 def checked_address(url: str) -> str:
     """Raises ``ValueError`` for what is no http or https address."""
-    tidy = url.strip()
+    tidy = url.strip(" ")
     try:
         parts = urlsplit(tidy)
         fine = bool(parts.scheme in ("http", "https") and parts.hostname and parts.username is None and parts.port != 0)
