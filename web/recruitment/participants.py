@@ -33,6 +33,7 @@ from web.studies.annotate import study_endpoints
 from web.ui.static_files import FRESH, OWN_PAGE, asset_url, own_file, page
 
 _T = TypeVar("_T")
+_LINK = "/take/{token}"
 _COOKIE_SECONDS = 180 * 86400
 _KNOWN, _KNOWN_SECONDS = 10_000, 3.0   # who a cookie is of: a page with thirty pictures asks the store once
 _AGAIN = "Open the link of the study again, from the site that you came from. Your answers so far are saved."
@@ -48,7 +49,7 @@ class _Known:
 
 def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIRouter:
     """``/take/{token}`` and what is below."""
-    routes = APIRouter(prefix="/take/{token}", include_in_schema=False)
+    routes = APIRouter(prefix=_LINK, include_in_schema=False)
     recruitment: RecruitmentService = services.recruitment
     known: TTLCache[tuple[str, str], _Known] = TTLCache(_KNOWN, _KNOWN_SECONDS)
     lock = threading.Lock()
@@ -187,12 +188,12 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
                              "pages": [], "participant": True, "study": visitor.title}, headers=FRESH)
 
     gets, posts = study_endpoints(services)
-    routes.add_route("/me", for_participant(me), ["GET"], include_in_schema=False)
+    routes.add_route(f"{_LINK}/me", for_participant(me), ["GET"], include_in_schema=False)
     for path in ("/rubric", "/at", "/overview", "/image/{study_id}/{name}"):
-        routes.add_route(f"/study{path}", for_participant(gets[path]), ["GET"], include_in_schema=False)
+        routes.add_route(f"{_LINK}/study{path}", for_participant(gets[path]), ["GET"], include_in_schema=False)
     for path in ("/join", "/save", "/gate", "/draft"):
-        routes.add_route(f"/study{path}", for_participant(posts[path]), ["POST"], include_in_schema=False)
-    routes.add_route("/own/{version}/{path:path}", own_file, ["GET"], include_in_schema=False)
+        routes.add_route(f"{_LINK}/study{path}", for_participant(posts[path]), ["POST"], include_in_schema=False)
+    routes.add_route(_LINK + "/own/{version}/{path:path}", own_file, ["GET"], include_in_schema=False)
     return routes
 
 

@@ -234,7 +234,8 @@ def test_a_participants_cookie_opens_nothing_else(browser, services, store, stud
     assert browser().get("/study/mine", headers=forced).status_code == 401
     assert browser().get(f"{elsewhere}/study/at", headers=forced).status_code == 403
     for forged in (cookie.value[:-1], cookie.value.partition(".")[0] + ".", "", "é", "a.b.c"):
-        assert browser().get(f"{link}/study/at", headers={"cookie": f"cirque-participant={forged}"}).status_code in (400, 403)
+        assert browser().get(f"{link}/study/at", headers={
+            "cookie": f"cirque-participant={forged}".encode("latin-1")}).status_code == 403
     # Whatever study a call names, it is the link's.
     assert client.get(f"{link}/study/at?study=Another").json()["study"]["id"] == study.study_id
     item = store.items(other.study_id)[0]
