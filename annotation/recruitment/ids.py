@@ -61,14 +61,14 @@ def checked_id(text: str) -> str:
     """An id without spaces around it. Raises ``NoId`` with what to do."""
     tidy = text.strip(" ")
     if not tidy:
-        raise NoId("The link has no participant id. Open it again from the site that you came from, or type the id that "
-                   "you have there.")
+        raise NoId("The link has no participant id. Open it again from the site that you came from, or type the "
+                   "id that you have there.")
     if "{" in tidy or "$" in tidy or "%" in tidy:
         raise NoId(f"The link has {quoted(tidy, 60)} where your participant id should be: the site did not fill it in. "
                    "Type the id that you have there, and tell whoever runs the study.")
     if len(tidy) > MOST_ID:
-        raise NoId(f"The participant id has {len(tidy):,} characters; the limit is {MOST_ID}. Type the id that you have "
-                   "on the site that you came from.")
+        raise NoId(f"The participant id has {len(tidy):,} characters; the limit is {MOST_ID}. Type the id that you "
+                   "have on the site that you came from.")
     if not _ID.fullmatch(tidy):
         raise NoId("A participant id is made of letters, digits and . _ @ : = ~ - without spaces. Type yours as it "
                    "stands on the site that you came from.")

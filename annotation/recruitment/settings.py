@@ -109,7 +109,8 @@ class Settings(Part):
         for quota in self.quotas:
             for key, answer in quota.where.items():
                 if answer not in answers.get(key, ()):
-                    raise ValueError(f"a quota is for {quoted(key)} = {quoted(answer)}, and no question has that answer")
+                    raise ValueError(f"a quota is for {quoted(key)} = {quoted(answer)}, and no question has that "
+                                     "answer")
         return self
 
     def said(self, name: EndingName) -> str:
@@ -126,9 +127,9 @@ def checked_address(url: str) -> str:
         fine = bool(parts.scheme in ("http", "https") and parts.hostname and parts.username is None and parts.port != 0)
     except ValueError:
         fine = False
-    if not fine or len(tidy) > _ADDRESS or any(character <= " " or character in '"<>\\\x7f' for character in tidy):
-        raise ValueError(f"{quoted(shortened(url, 80))} is not an address to go on to: it has to begin with https:// or "
-                         f"http://, and have no spaces and at most {_ADDRESS:,} characters")
+    if not fine or len(tidy) > _ADDRESS or any(one <= " " or one in '"<>\\\x7f' for one in tidy):
+        raise ValueError(f"{quoted(shortened(url, 80))} is not an address to go on to: it has to begin with https:// "
+                         f"or http://, and have no spaces and at most {_ADDRESS:,} characters")
     return tidy
 
 

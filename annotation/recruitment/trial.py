@@ -27,7 +27,9 @@ def is_test(study: Study) -> bool:
     return TEST_OF in study.source
 
 
-def begin_test(store: StudyStore, recruitment: RecruitmentService, home: Path, study: Study, *, by: str = LOCAL) -> Door:
+def begin_test(
+    store: StudyStore, recruitment: RecruitmentService, home: Path, study: Study, *, by: str = LOCAL,
+) -> Door:
     """A new test run, in place of the one before. Its quotas are empty: whoever tries it has a place. Raises
     ``StudyError`` for a study in which there is nothing to judge."""
     if is_imported(study) or is_test(study):

@@ -45,10 +45,11 @@ class Cookies:
     framed: bool = False
     _warnings: list[str] = field(default_factory=list, repr=False, compare=False)   # what was logged once
 
-    def set(self, answer: Response, scope: Scope, value: str, seconds: int, kind: str = SIGN_IN, below: str = "",
-            ) -> None:
-        """``seconds``: 0 deletes it. ``below``: the path below the app's root, without a slash in front, that alone gets
-        the cookie."""
+    def set(
+        self, answer: Response, scope: Scope, value: str, seconds: int, kind: str = SIGN_IN, below: str = "",
+    ) -> None:
+        """``seconds``: 0 deletes it. ``below``: the path below the app's root, without a slash in front, that alone
+        gets the cookie."""
         secure = _is_secure(scope)
         framed = self.framed and secure
         if self.framed and not secure and not self._warnings:

@@ -88,8 +88,8 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         except NoId as error:
             return _ask_for_id(door, public_message(error))
         except StudyClosed:
-            return _notice("Not open at the moment", "This study lets nobody in at the moment. If you have begun, your "
-                           "answers are saved: open the same link again later, or write to whoever runs the study.", 409)
+            return _notice("Not open at the moment", "This study lets nobody in at the moment. If you have begun, "
+                           "your answers are saved: open the same link again later, or write to whoever runs it.", 409)
         except CirqueError as error:
             return _failed(error)
         if participant is not None:
@@ -223,7 +223,9 @@ def _html(template: str, status: int = 200, **context: Any) -> Response:
     return HTMLResponse(page(f"pages/{template}", **context), status, headers=OWN_PAGE)
 
 
-def _notice(title: str, problem: str, status: int, back: str = "", headers: Mapping[str, str] | None = None) -> Response:
+def _notice(
+    title: str, problem: str, status: int, back: str = "", headers: Mapping[str, str] | None = None,
+) -> Response:
     answer = _html("take_end.html", status, title=title, text=problem, code="", address="", back=back, note="")
     answer.headers.update(headers or {})
     return answer

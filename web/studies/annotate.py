@@ -49,8 +49,8 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         if then not in ("next", "stay"):
             raise StudyError("“then” must be “next” or “stay”.")
         saved, workspace = studies.save(
-            _study(visitor, sent), visitor.name, sent["item"], sent["answer"], sent["token"], seconds=sent.get("seconds", 0),
-            seen_revision=sent.get("seen_revision"), stay=then == "stay",
+            _study(visitor, sent), visitor.name, sent["item"], sent["answer"], sent["token"],
+            seconds=sent.get("seconds", 0), seen_revision=sent.get("seen_revision"), stay=then == "stay",
         )
         if not saved.repeated:
             services.meter.judged(saved.judgement.protocol)
@@ -70,7 +70,8 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         if sent["answer"] is None:
             studies.drop_draft(_study(visitor, sent), visitor.name, sent["item"])
             return {"kept": False}
-        studies.save_draft(_study(visitor, sent), visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
+        studies.save_draft(_study(visitor, sent), visitor.name, sent["item"], sent["answer"],
+                           seconds=sent.get("seconds", 0))
         return {"kept": True}
 
     def more(visitor: Visitor, sent: Fields) -> object:

@@ -51,7 +51,7 @@ def test_the_link_and_its_settings(study, tmp_path):
     assert (set_["link"], set_["settings"]["consent"], set_["settings"]["open"]) == (first["link"], "I agree.", False)
     assert told("--new-link", "--open")["link"] != first["link"]
     file.write_text('[complete]\nurl = "prolific"\n', "utf-8")
-    with pytest.raises(StudyError, match="study.toml, complete.url"):
+    with pytest.raises(StudyError, match=r"study\.toml, complete\.url"):
         told("--settings", file)
     assert "lets people in" in run("invite", "Shops")
 

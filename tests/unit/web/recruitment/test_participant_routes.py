@@ -192,15 +192,16 @@ def test_a_preference_study_ends_with_the_same_page(browser, services, store, tm
     link = invite(services, study, complete={"code": "P1"})
     client = browser()
     begin(client, link)
-    for _ in range(30):
+    for turn in range(30):
         desk = client.get(f"{link}/study/at").json()
         if desk["gate"] and desk["gate"]["kind"] == "finished":
             break
         if desk["gate"]:
-            sent = client.post(f"{link}/study/gate", json={"study": "", "token": f"gate-token-{_}", **solved(desk["gate"])})
+            sent = client.post(f"{link}/study/gate", json={
+                "study": "", "token": f"gate-token-{turn}", **solved(desk["gate"])})
         else:
             sent = client.post(f"{link}/study/save", json={
-                "study": "", "item": desk["item"]["id"], "answer": rated(), "token": f"save-token-{_}"})
+                "study": "", "item": desk["item"]["id"], "answer": rated(), "token": f"save-token-{turn}"})
         assert sent.status_code == 200, sent.text
     assert "P1" in client.post(f"{link}/finish").text
 
@@ -226,7 +227,8 @@ def test_a_participants_cookie_opens_nothing_else(browser, services, store, stud
     begin(client, link)
     (cookie,) = client.cookies.jar
     assert cookie.path == link
-    for path in ("/study/mine", "/studies/all", "/me", "/study/at?study=Another", f"/studies/recruitment?study={study.name}"):
+    for path in ("/study/mine", "/studies/all", "/me", "/study/at?study=Another",
+                 f"/studies/recruitment?study={study.name}"):
         assert client.get(path).status_code == 401, path
     assert client.get(f"{link}/study/mine").status_code == 404
     # Sent by hand, it is still nobody elsewhere: neither signed in, nor in another study.
@@ -254,8 +256,8 @@ def test_nothing_hidden_reaches_a_participant(browser, services, store, tmp_path
     link = invite(services, study, questions=[AGE], consent="I agree.", complete=DONE, screened_out={"code": "OUT"},
                   over_quota={"code": "FULL"}, quotas=[{"where": {"age": "18 or older"}, "most": 77}])
     client, heard = browser(), []
-    client.event_hooks["response"] = [lambda answer: heard.append((answer.read(), dict(answer.headers))[0].decode("utf-8", "replace")
-                                                                  + json.dumps(dict(answer.headers)))]
+    client.event_hooks["response"] = [lambda answer: heard.append(
+        answer.read().decode("utf-8", "replace") + json.dumps(dict(answer.headers)))]
     begin(client, link, "PID-OF-THIS-PERSON")
     for path in ("me", "study/at", "study/rubric", "study/overview", "study/at?item=nothing", "study/at?position=0"):
         client.get(f"{link}/{path}")
@@ -294,7 +296,8 @@ def test_settings_payment_and_files(browser, services, study, ada):
         begin(client, link, who)
         work(client, link)
         client.post(f"{link}/finish")
-    refused = ada.post("/studies/pay", json={"study": study.name, "participants": ["p1", "nobody"], "payment": "approved"})
+    refused = ada.post("/studies/pay", json={
+        "study": study.name, "participants": ["p1", "nobody"], "payment": "approved"})
     assert refused.status_code == 400 and people(services, study)["p1"].payment == "open"     # all or none
     ada.post("/studies/pay", json={"study": study.name, "participants": ["p1"], "payment": "approved"})
     paid = ada.post("/studies/pay", json={
@@ -316,15 +319,16 @@ def test_only_who_manages_studies_sees_ids(browser, services, study, ada):
 
 
 def test_a_test_run_leaves_nothing_behind(browser, services, store, study, ada, tmp_path):
-    link = invite(services, study, questions=[AGE], consent="I agree.", quotas=[{"where": {"age": "18 or older"}, "most": 0}])
+    link = invite(services, study, questions=[AGE], consent="I agree.",
+                  quotas=[{"where": {"age": "18 or older"}, "most": 0}])
     before = (store.studies(), store.counts(study.study_id), sorted((tmp_path / "studies").iterdir()))
     path = "/" + ada.post("/studies/test", json={"study": study.name}).json()["path"]
     assert path != link and store.studies() == before[0]           # in no list
     client = browser()
     begin(client, path, "me")
     assert len(work(client, path)) == 2
-    shown = client.get(client.get(f"{path}/study/at?position=0").json()["item"]["reference"]["small"].join((f"{path}/", "")))
-    assert shown.status_code == 200
+    picture = client.get(f"{path}/study/at?position=0").json()["item"]["reference"]["small"]
+    assert client.get(f"{path}/{picture}").status_code == 200
     end = client.post(f"{path}/finish")
     assert "test run" in end.text
     assert (store.studies(), store.counts(study.study_id), sorted((tmp_path / "studies").iterdir())) == before
