@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
-from annotation.recruitment.service import RecruitmentService
+from annotation.recruitment.service import RecruitmentService, given_by
 from annotation.studies.service import StudyService
 from annotation.studies.store import StudyStore
 from annotation.votes import VoteStore
@@ -98,7 +98,7 @@ def open_services(settings: Settings) -> Services:
         pool, sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
     )
     answers = {name: kind.answers for name, kind in KINDS.items()}
-    studies = StudyService(stores.studies, answers)
+    studies = StudyService(stores.studies, answers, is_given=given_by(stores.recruitment))
     return Services(
         settings, search, ComparisonService(search, comparisons),
         ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,

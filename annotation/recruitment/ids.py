@@ -38,8 +38,8 @@ def arrival(query: Iterable[tuple[str, str]], own: str = "") -> Arrival | None:
     """The participant of a link's query; None if no parameter has an id. ``own``: a parameter that counts before those
     of the known sites. Names of parameters ignore case. Raises ``NoId`` for an id that cannot be used."""
     given: dict[str, list[str]] = {}
-    for name, value in query:
-        given.setdefault(name.casefold(), []).append(value)
+    for parameter, value in query:
+        given.setdefault(parameter.casefold(), []).append(value)
     if _PREVIEW in given.get("assignmentid", ()):
         raise NoId("This is the preview of a task. Accept it on the site that you came from, then open the link again.")
     name = next((one for one in (own, *ID_PARAMETERS) if one and one.casefold() in given), None)

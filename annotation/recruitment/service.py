@@ -19,6 +19,7 @@ from annotation.records import (
     Recruitment,
     Study,
     name_key,
+    same_person,
 )
 from annotation.recruitment.ids import Arrival
 from annotation.recruitment.settings import (
@@ -180,6 +181,17 @@ class RecruitmentService:
         if not door.study.accepting or not door.settings.open:
             raise StudyClosed("This study lets nobody in at the moment. Whoever has begun keeps their answers: open "
                               "the same link again later, or write to whoever runs the study.")
+
+
+def given_by(store: RecruitmentStore) -> Callable[[str, str], bool]:
+    """Whether a study, by its id, is given to a person: an account, or a participant of the study."""
+    def is_given(study_id: str, annotator: str) -> bool:
+        found = store.recruitment(study_id)
+        accounts = None if found is None else found.settings.get("accounts")
+        return (accounts is None or any(same_person(one, annotator) for one in accounts)
+                or store.by_annotator(study_id, annotator) is not None)
+
+    return is_given
 
 
 def from_idle(reassign: Reassign) -> Reassign:

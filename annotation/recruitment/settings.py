@@ -79,7 +79,8 @@ class Quota(Part):
 
 class Settings(Part):
     """``open``: whether the link lets new people in. ``title``: what participants see instead of the study's name.
-    ``people`` 0: as many as the study has planned. ``minutes`` 0: as long as the study's lease."""
+    ``people`` 0: as many as the study has planned. ``minutes`` 0: as long as the study's lease. ``accounts``: names of
+    the accounts that see the study; None: all."""
 
     open: bool = False
     title: Line = ""
@@ -89,6 +90,7 @@ class Settings(Part):
     quotas: Annotated[tuple[Quota, ...], Field(max_length=200)] = ()
     people: Annotated[int, Field(ge=0, le=100_000)] = 0
     minutes: Annotated[int, Field(ge=0, le=525_600)] = 0
+    accounts: Annotated[tuple[Line, ...], Field(max_length=10_000)] | None = None
     complete: Ending = Ending()
     screened_out: Ending = Ending()
     over_quota: Ending = Ending()

@@ -191,7 +191,7 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
     routes.add_route(f"{_LINK}/me", for_participant(me), ["GET"], include_in_schema=False)
     for path in ("/rubric", "/at", "/overview", "/image/{study_id}/{name}"):
         routes.add_route(f"{_LINK}/study{path}", for_participant(gets[path]), ["GET"], include_in_schema=False)
-    for path in ("/join", "/save", "/gate", "/draft"):
+    for path in ("/save", "/gate", "/draft"):   # not join: a seat is taken under the quotas
         routes.add_route(f"{_LINK}/study{path}", for_participant(posts[path]), ["POST"], include_in_schema=False)
     routes.add_route(_LINK + "/own/{version}/{path:path}", own_file, ["GET"], include_in_schema=False)
     return routes

@@ -66,6 +66,9 @@ export function participantsPart(name, query) {
     const people = number(settings.people, `${planned}, as planned`), minutes = number(settings.minutes, String(idle));
     const consent = long(settings.consent, 5), questions = long(questionLines(settings.questions), 3, "age: How old are you? | under 18 | *18 or older");
     const quotas = long(quotaLines(settings.quotas), 2, "age = 18 or older: 20");
+    const given = h("textarea", { rows: 2, "aria-label": "Accounts that see the study", placeholder: "names, one a line; empty: nobody", value: (settings.accounts ?? []).join("\n") }), some = h("input", { type: "checkbox", onchange: () => { given.disabled = !some.checked; } });
+    some.checked = settings.accounts !== null;
+    given.disabled = !some.checked;
     const ends = /** @type {RecruitingEnd[]} */ (Object.keys(ENDS)).map((end) => {
       const { text: said, code, url } = settings[end];
       return { end, said: long(said, 2, "a sentence of cirque’s"), code: text(code, { maxlength: 60, placeholder: end === "complete" ? "one for each person" : "none" }), url: text(url, { placeholder: "https://…", inputmode: "url" }) };
@@ -76,7 +79,7 @@ export function participantsPart(name, query) {
       tellIn(problem, "");
       try {
         const sent = { ...settings, title: title.value.trim(), parameter: parameter.value.trim(), people: Number(people.value), minutes: Number(minutes.value), consent: consent.value.trim(),
-          questions: questionsOf(questions.value), quotas: quotasOf(quotas.value),
+          accounts: some.checked ? given.value.split("\n").map((line) => line.trim()).filter(Boolean) : null, questions: questionsOf(questions.value), quotas: quotasOf(quotas.value),
           ...Object.fromEntries(ends.map(({ end, said, code, url }) => [end, { text: said.value.trim(), code: code.value.trim(), url: url.value.trim() }])) };
         known = await api("POST", "studies/recruit", { study: name, settings: sent });
         draw();
@@ -90,6 +93,7 @@ export function participantsPart(name, query) {
       field("Most people", people), field("Minutes away until a seat is free again", minutes)),
     field("Consent", consent), field("Screening questions, one a line; a star marks answers that let people in", questions), field("Quotas, one a line", quotas),
     ends.map(({ end, said, code, url }) => h("fieldset", { class: "cq-stfields" }, h("legend", { text: ENDS[end] }), field("Code", code), field("Address to go on to", url), field("Text", said))),
+    h("label", { class: "cq-row" }, some, "Of people with accounts, only these see the study"), given,
     problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "submit", text: "Save" })));
     return h("details", { class: "cq-stbox" }, h("summary", { text: "Consent, screening, quotas, ends" }), element);
   }

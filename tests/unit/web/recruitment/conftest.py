@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from annotation.accounts.service import PeopleService
 from annotation.kinds.table import KINDS
-from annotation.recruitment.service import RecruitmentService
+from annotation.recruitment.service import RecruitmentService, given_by
 from annotation.studies.service import StudyService
 from storage.accounts.store import SqlPeopleStore
 from storage.studies.recruitment import SqlRecruitmentStore
@@ -37,12 +37,13 @@ def store(study_store: SqlStudyStore) -> SqlStudyStore:
 @pytest.fixture
 def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     answers = {name: kind.answers for name, kind in KINDS.items()}
-    studies = StudyService(store, answers)
+    recruitment = SqlRecruitmentStore(store.engine)
+    studies = StudyService(store, answers, is_given=given_by(recruitment))
     people = PeopleService(SqlPeopleStore(store.engine))
     people.add("Ada", "long enough", "admin")
     return SimpleNamespace(
         studies=studies, study_store=store, people=people, study_members=StudyMembers(store), meter=Meter(),
-        recruitment=RecruitmentService(SqlRecruitmentStore(store.engine), store, studies, answers),
+        recruitment=RecruitmentService(recruitment, store, studies, answers),
         settings=SimpleNamespace(home=tmp_path, accel_redirect=""))
 
 

@@ -342,6 +342,29 @@ def test_a_test_run_leaves_nothing_behind(browser, services, store, study, ada, 
     assert sorted((tmp_path / "studies").iterdir()) == before[2]
 
 
+def test_a_study_that_is_given_to_some_accounts(browser, services, store, study, tmp_path):
+    make_study(store, tmp_path, name="For all", items=2, seats=1)
+    clients = {}
+    for name in ("Ben", "Cleo"):
+        services.people.add(name, "long enough", "annotator")
+        clients[name] = browser()
+        clients[name].post("/sign-in", json={"name": name, "password": "long enough"})
+
+    def listed(name):
+        return {one["name"] for one in clients[name].get("/study/mine").json()["studies"]}
+
+    assert listed("Ben") == listed("Cleo") == {study.name, "For all"}      # as before: everybody
+    link = invite(services, study, accounts=["ben"])
+    assert (listed("Ben"), listed("Cleo")) == ({study.name, "For all"}, {"For all"})
+    asked = clients["Cleo"].get("/study/at", params={"study": study.name})
+    taken = clients["Cleo"].post("/study/join", json={"study": study.name})
+    assert asked.status_code == taken.status_code == 404 and study.name not in asked.text + taken.text
+    assert clients["Ben"].post("/study/join", json={"study": study.name}).json()["joined"]
+    invite(services, study, accounts=[])
+    assert study.name in listed("Ben")                      # whoever has begun goes on
+    assert begin(clients["Cleo"], link).url.path == f"{link}/work"     # by the link, everybody
+
+
 def test_a_removed_study_takes_its_participants_along(browser, services, store, study):
     link = invite(services, study)
     begin(browser(), link)
