@@ -110,11 +110,11 @@ def test_benchmarks_take_no_settings_from_the_shell():
 # --- the rooms of each package ---------------------------------------------------------------
 
 ROOMS = {
-    "web": ("server", "mcp", "analysis benchmarks jobs", "accounts search studies", "ops", "services",
+    "web": ("server", "mcp", "analysis benchmarks jobs recruitment", "accounts search studies", "ops", "services",
             "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
-    "annotation": ("kinds", "accounts analysis sources votes", "studies tables", "records"),
+    "annotation": ("kinds", "accounts analysis recruitment sources votes", "studies tables", "records"),
     # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "jobs",
                  "methods index", "relevance", "gallery datasets language",

@@ -57,6 +57,8 @@ from web.ops.health import health_routes
 from web.ops.logging_setup import begin_logging
 from web.ops.warming import Warming
 from web.ops.weights import weights_routes
+from web.recruitment.manage import recruitment_routes
+from web.recruitment.participants import participant_routes
 from web.search.actions.base import LONG
 from web.search.api import search_call, wire_search
 from web.search.media import media_routes
@@ -157,6 +159,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             audit_routes(services), judge_routes(services), thumb_routes(services), import_routes(services),
             study_routes(services), adjudicate_routes(services), studies_routes(services), quality_routes(services),
             sample_routes(services), analysis_routes(services), benchmark_routes(services, shelf, constructions),
+            participant_routes(services, Cookies(framed=bool(settings.framing_sites))), recruitment_routes(services),
             log_routes(services), weights_routes(services), call_routes(caller), job_routes(services),
         )
     for routes in routers:

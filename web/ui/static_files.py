@@ -89,26 +89,26 @@ def in_module(path: str, call: str) -> str:
 
 def own_routes() -> APIRouter:
     routes = APIRouter()
-
-    async def own_file(request: Request) -> Response:
-        path = request.path_params["path"]
-        file = await in_thread(_plotly) if path == _PLOTLY else _files().get(path)
-        if file is None:
-            return JSONResponse({"problem": "No such file.", "kind": "unknown"}, 404, {"Cache-Control": "no-store"})
-        # A page that was open during an upgrade still asks under the old version.
-        current = request.path_params["version"] == own_version()
-        headers = {"Cache-Control": "public, max-age=31536000, immutable" if current else "no-cache",
-                   "X-Content-Type-Options": "nosniff"}
-        headers["Vary"] = "Accept-Encoding"
-        body = bytes(file.body) if path == _PLOTLY else _compressed(path)
-        if _takes_gzip(request.headers.get("accept-encoding", "")):
-            headers["Content-Encoding"] = "gzip"
-        else:
-            body = gzip.decompress(body)
-        return Response(body, media_type=file.media_type, headers=headers)
-
     routes.add_route("/own/{version}/{path:path}", own_file, ["GET"], include_in_schema=False)
     return routes
+
+
+async def own_file(request: Request) -> Response:
+    """The file of the path parameters ``version`` and ``path``."""
+    path = request.path_params["path"]
+    file = await in_thread(_plotly) if path == _PLOTLY else _files().get(path)
+    if file is None:
+        return JSONResponse({"problem": "No such file.", "kind": "unknown"}, 404, {"Cache-Control": "no-store"})
+    # A page that was open during an upgrade still asks under the old version.
+    current = request.path_params["version"] == own_version()
+    headers = {"Cache-Control": "public, max-age=31536000, immutable" if current else "no-cache",
+               "X-Content-Type-Options": "nosniff", "Vary": "Accept-Encoding"}
+    body = bytes(file.body) if path == _PLOTLY else _compressed(path)
+    if _takes_gzip(request.headers.get("accept-encoding", "")):
+        headers["Content-Encoding"] = "gzip"
+    else:
+        body = gzip.decompress(body)
+    return Response(body, media_type=file.media_type, headers=headers)
 
 
 @cache
