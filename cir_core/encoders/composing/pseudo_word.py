@@ -14,7 +14,7 @@ import torch
 
 from cir_core.encoders.files.checkpoints import read_weights
 from cir_core.encoders.files.fingerprint import revision
-from cir_core.encoders.open_clip_encoder import Backbone, image_pipeline, load_backbone
+from cir_core.encoders.open_clip_encoder import Backbone, image_pipeline, load_backbone, short_texts
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import ComposingTorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
@@ -60,6 +60,7 @@ def load_pseudo_word(
         identity=EncoderIdentity(spec.text, mark, dim), name=spec.name, model=parts,
         preprocess=image_pipeline(backbone.preprocess),
         embed_images=model.encode_image, tokenize=backbone.tokenizer, embed_texts=model.encode_text,
+        embed_short_texts=short_texts(model),
         phrase=_phrase(spec), embed_composed=embed_composed,
         device=chosen, dtype=dtype, batch_size=batch_size,
     )
