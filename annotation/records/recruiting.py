@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any, Literal
 
 ParticipantState = Literal["new", "in", "expired", "finished", "screened-out", "over-quota"]
-"""``new``: consent or screening is pending. ``expired``: was away for longer than the time limit, and the open work was
-released."""
+"""``new``: consent or screening is pending. ``expired``: no activity for longer than the time limit, and the open work
+was released."""
 Payment = Literal["open", "approved", "rejected"]
 HOLDS_A_PLACE: frozenset[ParticipantState] = frozenset({"in", "finished"})
 

@@ -65,7 +65,7 @@ def checked_id(text: str) -> str:
                    "id that you have there.")
     if "{" in tidy or "$" in tidy or "%" in tidy:
         raise NoId(f"The link has {quoted(tidy, 60)} where your participant id should be: the site did not fill it in. "
-                   "Type the id that you have there, and tell whoever runs the study.")
+                   "Type the id that you have there, and tell the people who run the study.")
     if len(tidy) > MOST_ID:
         raise NoId(f"The participant id has {len(tidy):,} characters; the limit is {MOST_ID}. Type the id that you "
                    "have on the site that you came from.")

@@ -100,8 +100,8 @@ class RecruitmentService:
         """Raises ``UnknownLink``."""
         found = self.store.by_token(token) if 8 <= len(token) <= 64 and token.isascii() else None
         if found is None:
-            raise UnknownLink("This link leads to no study (any more). Check that it is complete, or ask whoever sent "
-                              "it for a new one.")
+            raise UnknownLink("There is no study at this link. Check that the link is complete, or ask the "
+                              "people who sent it for a new one.")
         return Door(self._study_store.study(found.study_id), found, settings_from(found.settings))
 
     def arrive(self, door: Door, who: Arrival) -> Participant:
@@ -179,8 +179,8 @@ class RecruitmentService:
 
     def _check_open(self, door: Door) -> None:
         if not door.study.accepting or not door.settings.open:
-            raise StudyClosed("This study lets nobody in at the moment. Whoever has begun keeps their answers: open "
-                              "the same link again later, or write to whoever runs the study.")
+            raise StudyClosed("This study lets nobody in at the moment. If you have begun, your answers are saved: "
+                              "open the same link again later, or write to the people who run the study.")
 
 
 def given_by(store: RecruitmentStore) -> Callable[[str, str], bool]:

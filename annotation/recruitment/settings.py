@@ -179,7 +179,7 @@ def checked_answers(settings: Settings, given: Mapping[str, str]) -> dict[str, s
 
 def has_place(settings: Settings, planned: int, participants: Sequence[Participant], one: Participant) -> bool:
     """Whether one more fits into the number of people and every quota. ``planned``: seats of the study's plan. Only
-    those who hold a place count: who was away for too long does not."""
+    people who hold a place count, not those whose time limit has passed."""
     others = [each for each in participants
               if each.state in HOLDS_A_PLACE and each.participant_id != one.participant_id]
     if len(others) >= (settings.people or planned):

@@ -39,8 +39,8 @@ class RecruitmentStore(Protocol):
         has_place: HasPlace, full_code: str = "",
     ) -> Participant:
         """A seat for somebody new or expired, unless there is no place or no work: then a new one is over quota, with
-        ``full_code``. Before that, participants who were away for longer than ``idle`` expire, and their open work is
-        released. One transaction, in which the study is locked. Raises ``StudyClosed``."""
+        ``full_code``. Before that, participants without activity for longer than ``idle`` expire, and their open work
+        is released. One transaction, in which the study is locked. Raises ``StudyClosed``."""
 
     def finish(self, study_id: str, participant_id: str, at: datetime, code: str) -> Participant:
         """Record the end, once. Raises ``StudyError`` while there is open work."""

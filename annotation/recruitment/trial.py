@@ -30,7 +30,7 @@ def is_test(study: Study) -> bool:
 def begin_test(
     store: StudyStore, recruitment: RecruitmentService, home: Path, study: Study, *, by: str = LOCAL,
 ) -> Door:
-    """A new test run, in place of the one before. Its quotas are empty: whoever tries it has a place. Raises
+    """A new test run, which replaces an earlier one. It has no quotas, so there is always a place. Raises
     ``StudyError`` for a study in which there is nothing to judge."""
     if is_imported(study) or is_test(study):
         raise StudyError(f"{study.name} has nothing to judge in it, so there is nothing to try.")

@@ -1,4 +1,4 @@
-"""Completion codes, for studies of every kind: a participant shows one to whoever pays."""
+"""Completion codes, for studies of every kind: participants hand one in to be paid."""
 
 from __future__ import annotations
 

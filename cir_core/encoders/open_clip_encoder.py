@@ -75,12 +75,13 @@ def short_texts(model: Any) -> Callable[[torch.Tensor], torch.Tensor] | None:
     nothing but last bits: in CLIP's text tower no token sees a later one. None for towers of another kind."""
     if type(model) is not open_clip.CLIP or model.attn_mask is None or model.text_pool_type != "argmax":
         return None
-    positions, mask, projection = model.positional_embedding, model.attn_mask, model.text_projection
 
     def embed(tokens: torch.Tensor) -> torch.Tensor:
         ends = tokens.argmax(dim=-1)   # the end of a text is its highest token
         length = int(ends.max()) + 1
         kind = model.transformer.get_cast_dtype()
+        # Looked up here: moving the model to a GPU replaces its buffers, of which the mask is one.
+        positions, mask, projection = model.positional_embedding, model.attn_mask, model.text_projection
         states = model.token_embedding(tokens[:, :length]).to(kind) + positions[:length].to(kind)
         states = model.ln_final(model.transformer(states, attn_mask=mask[:length, :length]))
         pooled: torch.Tensor = states[torch.arange(len(tokens), device=states.device), ends]

@@ -14,6 +14,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from cir_core.encoders import Encoder, load_encoder
+from cir_core.encoders.open_clip_encoder import short_texts
 from cir_core.errors import EncoderUnavailable
 
 CONFIG = {
@@ -67,6 +68,20 @@ def test_rows_equal_a_direct_forward_pass(folder: Path, encoder: Encoder) -> Non
     # Padding is left out, up to the longest text of a batch.
     alone = np.concatenate([encoder.encode_texts([text]) for text in TEXTS])
     np.testing.assert_allclose(alone, texts.numpy(), atol=1e-5)
+
+
+def test_texts_without_padding_follow_a_model_that_moves(folder: Path) -> None:
+    """Moving a model to another device replaces its buffers; the mask is one."""
+    model, _ = open_clip.create_model_from_pretrained(f"local-dir:{folder}")
+    embed = short_texts(model.eval())
+    assert embed is not None
+    tokens = open_clip.get_tokenizer(f"local-dir:{folder}")(TEXTS[1:2])
+    with torch.no_grad():
+        before = embed(tokens)
+        length = len(model.attn_mask)
+        model.attn_mask = torch.full((length, length), -torch.inf).fill_diagonal_(0)   # each token sees itself alone
+        np.testing.assert_allclose(embed(tokens), model.encode_text(tokens), atol=1e-5)
+        assert not np.allclose(before, embed(tokens), atol=1e-3)
 
 
 def test_rows_are_unit_float32_and_none_for_nothing(encoder: Encoder) -> None:

@@ -13,11 +13,12 @@ from typing import Any
 from annotation.kinds.creation import without_images
 from annotation.kinds.preference.method_pairs import DrawnPairs, Pair, draw_pairs
 from annotation.kinds.preference.sources import SurveyQuery
-from annotation.kinds.preference.survey.flow import SECRET, new_secret
+from annotation.kinds.preference.survey.flow import SECRET
 from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey, survey_places
 from annotation.kinds.preference.survey.settings import checked_settings
 from annotation.kinds.preference.survey.texts import newest_survey
 from annotation.records import Item, Study, StudyImage, StudyPlan
+from annotation.studies.completion import new_secret
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore

@@ -22,7 +22,6 @@ from typing import Any, Literal, cast
 
 from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import EventKind, Study, StudyEvent, name_key
-from annotation.studies.completion import new_secret as new_secret
 from annotation.studies.completion import person_code
 from annotation.studies.kinds import GateResult
 from annotation.studies.overview import WorkProgress

@@ -144,6 +144,8 @@ def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
 
 
 _ALWAYS = frozenset({"colour", "length", "fit", "neckline"})
+
+
 def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"Rather white than blue" for "white rather than blue"."""
     found: list[ReadItem] = []
@@ -393,5 +395,3 @@ def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
             ahead.kind == "noun" or (ahead.kind == "word" and not ahead.text.endswith(("ing", "ed", "ly"))))
         kept.append(ReadItem(_WORD, item.words) if of_thing else item)
     return kept
-
-

@@ -248,6 +248,16 @@ def test_a_participants_cookie_opens_nothing_else(browser, services, store, stud
     assert client.get(f"{link}/study/image/{other.study_id}/{image.token}-s.webp").status_code == 404
 
 
+def test_a_participants_calls_must_say_that_they_are_json(browser, services, study):
+    """So a form of another site cannot send them."""
+    link = invite(services, study)
+    client = browser()
+    begin(client, link)
+    for call in ("save", "gate", "draft"):
+        refused = client.post(f"{link}/study/{call}", content=b'{"study": "x"}', headers={"Content-Type": "text/plain"})
+        assert refused.status_code == 400 and "application/json" in refused.json()["problem"], call
+
+
 def test_nothing_hidden_reaches_a_participant(browser, services, store, tmp_path):
     """Everything that a browser receives on the whole way, of two studies: the name, hidden fields, the other study."""
     secrets = {"hidden_category": "SECRETCATEGORY", "query_id": "SECRETQUERY", "dataset": "SECRETDATA"}

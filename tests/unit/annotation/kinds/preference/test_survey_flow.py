@@ -14,12 +14,12 @@ from annotation.kinds.preference.survey.flow import (
     completion_code,
     draw_check,
     gate,
-    new_secret,
     pass_gate,
     standing_check,
 )
 from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import Study, StudyEvent, StudyPlan
+from annotation.studies.completion import new_secret
 from annotation.studies.overview import WorkProgress
 from cir_core.errors import IncompleteJudgement, StudyError
 from tests.fakes.study_records import START
