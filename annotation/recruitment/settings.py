@@ -48,7 +48,7 @@ class Ending(Part):
         return checked_address(url) if url.strip() else ""
 
     def address(self, participant_id: str, code: str) -> str:
-        """The address to go on to; "" without one."""
+        """The redirect address; "" without one."""
         return self.url.replace("{id}", quote(participant_id, safe="")).replace("{code}", quote(code, safe=""))
 
 
@@ -130,7 +130,7 @@ def checked_address(url: str) -> str:
     except ValueError:
         fine = False
     if not fine or len(tidy) > _ADDRESS or any(one <= " " or one in '"<>\\\x7f' for one in tidy):
-        raise ValueError(f"{quoted(shortened(url, 80))} is not an address to go on to: it has to begin with https:// "
+        raise ValueError(f"{quoted(shortened(url, 80))} is no redirect address: it has to begin with https:// "
                          f"or http://, and have no spaces and at most {_ADDRESS:,} characters")
     return tidy
 

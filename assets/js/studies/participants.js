@@ -5,9 +5,9 @@ import { questionLines, questionsOf, quotaLines, quotasOf } from "./screening.js
 import { chip, count, plural } from "./words.js";
 
 /** @type {Record<RecruitingEnd, string>} */
-const ENDS = { complete: "Completed", screened_out: "Screened out", over_quota: "No place left" };
+const ENDS = { complete: "Completed", screened_out: "Screened out", over_quota: "Over quota" };
 /** @type {Record<ParticipantRow["state"], string>} */
-const STATES = { new: "not begun", in: "at work", expired: "away too long", finished: "finished", "screened-out": "screened out", "over-quota": "no place left" };
+const STATES = { new: "not begun", in: "at work", expired: "away too long", finished: "finished", "screened-out": "screened out", "over-quota": "over quota" };
 const FILES = [["table", "Everything", "CSV"], ["ids", "Approved ids, for Prolific and CloudResearch", "CSV"], ["mturk", "Decided assignments, for MTurk", "CSV"]];
 
 /** The section of a study's page. @param {string} name @param {string} query */
@@ -71,7 +71,7 @@ export function participantsPart(name, query) {
     given.disabled = !some.checked;
     const ends = /** @type {RecruitingEnd[]} */ (Object.keys(ENDS)).map((end) => {
       const { text: said, code, url } = settings[end];
-      return { end, said: long(said, 2, "a sentence of cirque’s"), code: text(code, { maxlength: 60, placeholder: end === "complete" ? "one for each person" : "none" }), url: text(url, { placeholder: "https://…", inputmode: "url" }) };
+      return { end, said: long(said, 2, "default text"), code: text(code, { maxlength: 60, placeholder: end === "complete" ? "one for each person" : "none" }), url: text(url, { placeholder: "https://…", inputmode: "url" }) };
     });
     const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
     const element = h("form", { class: "cq-stform", onsubmit: async (event) => {
@@ -90,9 +90,9 @@ export function participantsPart(name, query) {
       }
     } },
     h("div", { class: "cq-stfields" }, field("Title that participants see", title), field("Own parameter with the id", parameter),
-      field("Most people", people), field("Minutes away until a seat is free again", minutes)),
+      field("Most people", people), field("Minutes without activity until a seat is free again", minutes)),
     field("Consent", consent), field("Screening questions, one a line; a star marks answers that let people in", questions), field("Quotas, one a line", quotas),
-    ends.map(({ end, said, code, url }) => h("fieldset", { class: "cq-stfields" }, h("legend", { text: ENDS[end] }), field("Code", code), field("Address to go on to", url), field("Text", said))),
+    ends.map(({ end, said, code, url }) => h("fieldset", { class: "cq-stfields" }, h("legend", { text: ENDS[end] }), field("Code", code), field("Redirect address", url), field("Text", said))),
     h("label", { class: "cq-row" }, some, "Of people with accounts, only these see the study"), given,
     problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "submit", text: "Save" })));
     return h("details", { class: "cq-stbox" }, h("summary", { text: "Consent, screening, quotas, ends" }), element);

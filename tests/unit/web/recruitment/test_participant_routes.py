@@ -296,7 +296,7 @@ def test_settings_payment_and_files(browser, services, study, ada):
     nothing = ada.get(f"/studies/recruitment?study={study.study_id}").json()
     assert (nothing["path"], nothing["participants"], nothing["planned"]) == ("", [], 2)
     bad = ada.post("/studies/recruit", json={"study": study.name, "settings": {"complete": {"url": "prolific"}}})
-    assert bad.status_code == 400 and "is not an address to go on to" in bad.json()["problem"]
+    assert bad.status_code == 400 and "is no redirect address" in bad.json()["problem"]
     made = ada.post("/studies/recruit", json={"study": study.name, "settings": {"open": True, "complete": DONE}}).json()
     link = "/" + made["path"]
     again = ada.post("/studies/recruit", json={"study": study.name, "settings": made["settings"]}).json()
