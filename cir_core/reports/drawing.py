@@ -154,7 +154,7 @@ def _canvas(figure: Figure, style: Style) -> Canvas:
     height = width * (0.9 if heat else _RATIO if width < 5 else 0.45)
     if listed and not heat:
         height = max(0.8, 0.35 + layout["height"] * _PER_PIXEL)
-    canvas = Canvas(figsize=(width, height), layout="constrained")
+    canvas = Canvas(figsize=(width, height), dpi=_DPI, layout="constrained")
     axes = canvas.add_subplot()
     _prepare(axes, across, down)
     bars = [one for one in data if one["type"] == "bar"]
