@@ -31,17 +31,18 @@ _Map = Callable[[str], str]
 @dataclass(frozen=True)
 class _Column:
     """``kind``: "S", numbers aligned by their point; "r"; "l", texts. ``joined``: an interval, beside its value and
-    without a heading. ``fixed``: width in points to which texts are broken; 0: as wide as the longest."""
+    without a heading; ``beside``: its width, which the heading of the value has too. ``fixed``: width in points to which texts are broken; 0: as wide as the longest."""
 
     head: str
     kind: str
     cells: tuple[str, ...]
     joined: bool = False
+    beside: float = 0.0
     fixed: float = 0.0
 
     @property
     def natural(self) -> float:
-        return max(self.content, max(map(width, self.head_lines), default=0.0))
+        return max(self.content, max(map(width, self.head_lines), default=0.0) - self.beside)
 
     @property
     def content(self) -> float:
@@ -61,7 +62,7 @@ class _Column:
     @property
     def head_lines(self) -> list[str]:
         """The heading, folded to the width of the cells."""
-        room = self.fixed or max(self.content, longest_word(self.head))
+        room = self.fixed or max(self.content + self.beside, longest_word(self.head))
         lines: list[str] = []
         for word in self.head.split():
             if lines and width(f"{lines[-1]} {word}") <= room:
@@ -117,7 +118,8 @@ def _columns(table: ReportTable) -> tuple[list[_Column], list[int], list[str]]:
                 intervals = tuple(shown_interval(row[place + 1], row[place + 2], column.kind).replace(" %", "")
                                   for row in table.rows)
                 if any(intervals):
-                    found[-1] = replace(found[-1], head=f"{column.name}{unit} [95 %]")
+                    found[-1] = replace(found[-1], head=f"{column.name}{unit} [95 %]",
+                                        beside=3 + max(map(width, intervals)))
                     found.append(_Column("", "r", intervals, joined=True))
         place += 3 if bounds else 1
     numbers: dict[str, int] = {}
@@ -127,9 +129,7 @@ def _columns(table: ReportTable) -> tuple[list[_Column], list[int], list[str]]:
 
 def _total(columns: Sequence[_Column]) -> float:
     joined = sum(column.joined for column in columns)
-    heads = [max(column.natural, width(" ".join(column.head_lines[:1])) if column.head else 0) for column in columns]
-    sizes = [column.fixed or size for column, size in zip(columns, heads, strict=True)]
-    return sum(sizes) + _BETWEEN * (len(columns) - 1 - joined) + 3 * joined + _MARK
+    return sum(column.fixed or column.natural for column in columns) + _BETWEEN * (len(columns) - 1 - joined) + 3 * joined + _MARK
 
 
 def _fitted(columns: Sequence[_Column], room: float) -> list[_Column] | None:

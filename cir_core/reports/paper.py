@@ -14,6 +14,7 @@ from cir_core.reports.formats import FORMS, table_file
 from cir_core.reports.latex_tables import MOST_ROWS, latex_table
 from cir_core.reports.latex_text import latex_text
 from cir_core.reports.records import Figure, Headline, ReportTable, Section, text
+from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted
 
 _PREAMBLE = Path(__file__).resolve().parents[2] / "assets" / "report" / "preamble.tex"
@@ -33,7 +34,16 @@ def paper_files(
     for section in sections:
         for table in section.tables:
             found |= {f"{TABLES}/{table.key}.{form}": table_file(table, form) for form in FORMS}
-    return found | {"preamble.tex": preamble(), "report.tex": _document(sections, title, facts, style).encode()}
+    return found | {"preamble.tex": preamble(), "report.tex": document(sections, title, facts, style).encode()}
+
+
+def write_figures(folder: Path, sections: Iterable[Section]) -> tuple[Path, ...]:
+    """Write the figures of a page to a folder beside it. Raises ``OSError``."""
+    files = figure_files((figure for section in sections for figure in section.figures), folder=folder.name)
+    paths = {folder.parent / name: content for name, content in files.items()}
+    for path, content in paths.items():
+        write_atomically(path, content)
+    return tuple(paths)
 
 
 def figure_files(figures: Iterable[Figure], style: Style | None = Style(), folder: str = FIGURES) -> dict[str, bytes]:
@@ -51,24 +61,28 @@ def preamble() -> bytes:
     return _PREAMBLE.read_bytes()
 
 
-def _document(sections: Sequence[Section], title: str, facts: str, style: Style | None) -> str:
+def document(
+    sections: Sequence[Section], title: str, facts: str, style: Style | None = Style(), *, tables: str = f"{TABLES}/",
+) -> str:
+    """``report.tex``: all tables of the folder ``tables`` and all figures."""
     lines = [
         "% Compile with pdflatex, xelatex or lualatex, in this folder.", r"\documentclass{article}",
         r"\usepackage{lmodern}", r"\input{preamble}", r"\emergencystretch=3em",
         rf"\title{{{latex_text(title, breakable=True)}}}", r"\author{}", r"\date{}", r"\begin{document}",
-        r"\maketitle", rf"\noindent {latex_text(facts, breakable=True)}", "",
+        *([r"\maketitle", rf"\noindent {latex_text(facts, breakable=True)}"] if title else []), "",
     ]
     for section in sections:
-        lines += [rf"\section{{{latex_text(section.title, breakable=True)}}}",
-                  latex_text(section.intro, breakable=True), ""]
+        if section.title:
+            lines += [rf"\section{{{latex_text(section.title, breakable=True)}}}",
+                      latex_text(section.intro, breakable=True), ""]
         if section.headlines:
             lines += [latex_table(_headlines(section))]
         for figure in section.figures if style is not None else ():
             lines += _figure(figure, style)
         for table in section.tables:
-            lines += [rf"\input{{{TABLES}/{table.key}}}" if len(table.rows) <= MOST_ROWS else
+            lines += [rf"\input{{{tables}{table.key}}}" if len(table.rows) <= MOST_ROWS else
                       f"{latex_text(table.title, breakable=True)}: {counted(len(table.rows), 'row')}, in "
-                      rf"\texttt{{{latex_text(f'{TABLES}/{table.key}.csv', breakable=True)}}}.", ""]
+                      rf"\texttt{{{latex_text(f'{tables}{table.key}.csv', breakable=True)}}}.", ""]
         lines += [r"\FloatBarrier", ""]
     return "\n".join([*lines, r"\end{document}", ""])
 

@@ -15,6 +15,7 @@ from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
 from annotation.tables import as_zip
 from cir_core.errors import StudyError
+from cir_core.reports.drawing import IMAGE_FORMS, Style
 from cir_core.reports.formats import FORMS, Form, table_file
 from cir_core.support.texts import quoted
 from web.analysis import report_json as present
@@ -48,7 +49,7 @@ def report_file(made: CachedReport, form: str) -> Response:
     from annotation.kinds.reports import report_files
 
     if form == "zip":
-        return _file(as_zip(dict(sorted(report_files(made.whole).items()))), made, "report", form)
+        return _file(as_zip(dict(sorted(report_files(made.whole, Style()).items()))), made, "report", form)
     return _file(one_file(made.whole, cast("ReportForm", form)), made, "report", form)
 
 
