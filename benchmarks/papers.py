@@ -1,6 +1,6 @@
-"""``python -m benchmarks papers FOLDER…``: compiles the LaTeX of reports, with every engine and in classes of one and two
-columns, and counts errors, boxes that are more than 1 pt too wide and characters that no font has. Exits with 1 if it
-finds any. Needs TeX Live with its recommended and extra packages of LaTeX, LuaTeX, XeTeX, science and publishers."""
+"""``python -m benchmarks.papers FOLDER…``: compiles the LaTeX of reports, with every engine and in classes of one and
+two columns, and counts errors, boxes that are more than 1 pt too wide and characters that no font has. Exits with 1 if
+it finds any. Needs TeX Live with its recommended and extra packages of LaTeX, LuaTeX, XeTeX, science and publishers."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def compiled(folder: Path, engine: str, document_class: str) -> Compiled:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks papers", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="a folder with report.tex")
     engines = [engine for engine in ENGINES if shutil.which(engine)]
     if not engines:
@@ -61,4 +61,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{folder.name}  {engine:8}  {document_class:40}  errors {len(found.errors)}, too wide "
                       f"{len(found.too_wide)} ({max(found.too_wide, default=0):.0f} pt), too high {found.too_high}, "
                       f"missing characters {found.missing}", *found.errors[:3], sep="\n    " if found.errors else "")
-    return bool(bad)
+    return int(bool(bad))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -184,7 +184,7 @@ def _prepare(axes: Axes, across: Mapping[str, Any], down: Mapping[str, Any]) -> 
     if across.get("type") == "log":
         axes.set_xscale("log")
     for axis, name in ((across, "x"), (down, "y")):
-        axes.grid(axis.get("showgrid", True) and axis.get("type") != "category", axis=name)  # type: ignore[arg-type]
+        axes.grid(axis.get("showgrid", True) and axis.get("type") != "category", axis=name)
 
 
 def _finish(axes: Axes, across: Mapping[str, Any], down: Mapping[str, Any]) -> None:
@@ -237,17 +237,17 @@ def _heatmap(canvas: Canvas, axes: Axes, trace: Mapping[str, Any]) -> None:
     from matplotlib.colors import ListedColormap
 
     values = np.array([[np.nan if cell is None else cell for cell in row] for row in trace["z"]], dtype=float)
-    constant = trace["colorscale"] != "Cividis"
+    colours = "cividis" if trace["colorscale"] == "Cividis" else ListedColormap(["#e6e6e6"])
     mesh = axes.pcolormesh(
-        trace["x"], trace["y"], np.ma.masked_invalid(values), cmap=ListedColormap(["#e6e6e6"]) if constant else "cividis",
+        trace["x"], trace["y"], np.ma.masked_invalid(values), cmap=colours,
         vmin=trace["zmin"], vmax=trace["zmax"], edgecolors="white", linewidth=0.8, shading="nearest")
     axes.set_aspect("equal")
     for side in ("left", "bottom"):
         axes.spines[side].set_visible(False)
     if trace.get("showscale", True):
         bar = canvas.colorbar(mesh, ax=axes, fraction=0.05, pad=0.02, label=_plain(trace["colorbar"]["title"]["text"]))
-        bar.outline.set_visible(False)  # type: ignore[operator]
-        bar.solids.set_edgecolor("face")  # type: ignore[union-attr]
+        bar.outline.set_visible(False)
+        bar.solids.set_edgecolor("face")
 
 
 def _bars(axes: Axes, trace: Mapping[str, Any], number: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from cir_core.reports.cells import NONE, PROSE, shown, shown_interval
@@ -25,13 +25,13 @@ _MARK = 7.0                    # points, of the number of a note
 _LEAST = 44.0                  # points of a column of texts
 _SHORT_NOTE = 16               # characters of sentences that stay in their column
 _NUMBER = re.compile(r"([+-]?)(\d+)(?:\.(\d+))?")
-_Map = Callable[[str], str]
 
 
 @dataclass(frozen=True)
 class _Column:
     """``kind``: "S", numbers aligned by their point; "r"; "l", texts. ``joined``: an interval, beside its value and
-    without a heading; ``beside``: its width, which the heading of the value has too. ``fixed``: width in points to which texts are broken; 0: as wide as the longest."""
+    without a heading; ``beside``: its width, which the heading of the value has too. ``fixed``: width in points to
+    which texts are broken; 0: as wide as the longest."""
 
     head: str
     kind: str
@@ -129,7 +129,8 @@ def _columns(table: ReportTable) -> tuple[list[_Column], list[int], list[str]]:
 
 def _total(columns: Sequence[_Column]) -> float:
     joined = sum(column.joined for column in columns)
-    return sum(column.fixed or column.natural for column in columns) + _BETWEEN * (len(columns) - 1 - joined) + 3 * joined + _MARK
+    cells = sum(column.fixed or column.natural for column in columns)
+    return cells + _BETWEEN * (len(columns) - 1 - joined) + 3 * joined + _MARK
 
 
 def _fitted(columns: Sequence[_Column], room: float) -> list[_Column] | None:

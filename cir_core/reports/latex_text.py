@@ -33,17 +33,16 @@ _WRITTEN = {
     "′": "'", "″": "''", "⋅": r"\cdot", "∘": r"\circ", "★": r"\star", "☆": r"\star", "✓": r"\surd", "✗": r"\times",
     "µ": r"\mu", "¹": "^1", "²": "^2", "³": "^3", "½": r"\frac12", "¼": r"\frac14", "¾": r"\frac34",
 }.items()}
-_GREEK = dict(zip("αβγδεζηθικλμνξπρσςτυφχψωΓΔΘΛΞΠΣΦΨΩ", (
-    "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma varsigma tau upsilon "
-    "varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega").split(), strict=True))
+_GREEK_NAMES = """alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma varsigma tau
+    upsilon varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"""
+_GREEK = dict(zip("αβγδεζηθικλμνξπρσςτυφχψωΓΔΘΛΞΠΣΦΨΩ", _GREEK_NAMES.split(), strict=True))
 _ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0323\u0327\u0328\u0331",
                     ("`", "'", "^", "~", "=", "u", ".", '"', "r", "H", "v", "d", "c", "k", "b"), strict=True))
 _NOT_T1 = frozenset("ĦħĸĿŀŉŦŧſ×÷")    # of Latin-1 and Latin Extended-A
 _SCRIPTS = {"CJK": "cjk", "HIRAGANA": "cjk", "KATAKANA": "cjk", "IDEOGRAPHIC": "cjk", "FULLWIDTH": "cjk",
             "KATAKANA-HIRAGANA": "cjk", "HALFWIDTH": "cjk", "BOPOMOFO": "cjk"}
-_KNOWN = frozenset((    # to fontspec; of others it takes letters as they come
-    "arabic armenian bengali cyrillic devanagari ethiopic georgian greek gujarati gurmukhi hangul hebrew kannada khmer "
-    "lao malayalam mongolian myanmar oriya sinhala syriac tamil telugu thaana thai tibetan").split())
+_KNOWN = """arabic armenian bengali cjk cyrillic devanagari ethiopic georgian greek gujarati gurmukhi hangul hebrew
+    kannada khmer lao malayalam mongolian myanmar oriya sinhala syriac tamil telugu thaana thai tibetan"""
 _BREAKABLE = re.compile(r"(\\_|[/@.:=+])(?=\w)")
 
 EM = 8.5       # points, of Latin Modern Roman in \footnotesize
@@ -91,7 +90,7 @@ def _script(character: str) -> str:
         return ""
     word = unicodedata.name(character, "OTHER").split()[0]
     found = _SCRIPTS.get(word, word.lower())
-    return found if found in _KNOWN or found == "cjk" else "other"
+    return found if found in _KNOWN.split() else "other"
 
 
 @lru_cache(maxsize=4096)
@@ -105,7 +104,8 @@ def _letter(character: str) -> str:
         return rf"$\{_GREEK[character]}$"
     if "\u00c0" <= character <= "\u017e" and character not in _NOT_T1:
         return character
-    base, *accents = unicodedata.normalize("NFD", character)
+    parts = unicodedata.normalize("NFD", character)
+    base, accents = parts[0], parts[1:]
     if not accents or not base.isascii() or any(one not in _ACCENTS for one in accents):
         return ""
     for accent in accents:

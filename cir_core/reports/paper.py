@@ -4,6 +4,7 @@ need, and one LaTeX document that includes all of them and compiles as it is."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,9 +51,10 @@ def figure_files(figures: Iterable[Figure], style: Style | None = Style(), folde
     """Each figure as SVG, PDF, PNG, and as the JSON that plotly reads; without a style as JSON alone."""
     found = {}
     for figure in figures:
-        found[f"{folder}/{figure.key}.json"] = (_json(figure.spec) + "\n").encode()
+        path = f"{folder}/{_file_name(figure)}"
+        found[f"{path}.json"] = (_json(figure.spec) + "\n").encode()
         if style is not None:
-            found |= {f"{folder}/{figure.key}.{form}": content for form, content in image_files(figure, style).items()}
+            found |= {f"{path}.{form}": content for form, content in image_files(figure, style).items()}
     return found
 
 
@@ -90,7 +92,7 @@ def document(
 def _figure(figure: Figure, style: Style | None) -> list[str]:
     environment = "figure*" if width_of(figure, style or Style()) == "page" else "figure"
     caption = f"{figure.title}. {figure.note}".rstrip()
-    return [rf"\begin{{{environment}}}[!htbp]", rf"  \cirqueimage{{{FIGURES}/{figure.key}.pdf}}",
+    return [rf"\begin{{{environment}}}[!htbp]", rf"  \cirqueimage{{{FIGURES}/{_file_name(figure)}.pdf}}",
             rf"  \caption{{{latex_text(caption, breakable=True)}}}", rf"  \label{{fig:{figure.key}}}",
             rf"\end{{{environment}}}", ""]
 
@@ -106,6 +108,11 @@ def _headline(one: Headline) -> tuple[str, ...]:
     remark = "; ".join(dict.fromkeys(said for said in (one.note, estimate.reason) if said))
     return (one.label, shown(estimate.value, one.kind), shown_interval(estimate.low, estimate.high, one.kind),
             rests_on(one), remark)
+
+
+def _file_name(figure: Figure) -> str:
+    """Keys may have names of files or systems in them."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", figure.key).strip("-")[:80] or "figure"
 
 
 def _json(value: Mapping[str, Any]) -> str:

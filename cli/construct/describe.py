@@ -84,7 +84,8 @@ def _write(
         try:
             write_figures(folder / FIGURES, sections)
         except OSError as error:
-            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another --out.") from error
+            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another --out."
+                                ) from error
     if as_json:
         typer.echo(text)
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 def join(
     audits: Annotated[list[str], typer.Argument(
         metavar="AUDIT", help="Folders that `cirque audit` wrote, or NAME=FOLDER; two or more.")],
-    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for joined.json, joined.html and figures.")] = None,
+    folder: Annotated[Path | None, typer.Option(
+        "--out", "-o", help="Folder for joined.json, joined.html and figures.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:

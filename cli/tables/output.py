@@ -53,8 +53,8 @@ def _checked(folder: Path | None) -> Path | None:
 
 TablesOption = Annotated[Path | None, typer.Option(
     "--tables", metavar="DIR", callback=_checked,
-    help="Also write each table to this folder, as CSV, JSON, Markdown and LaTeX, and figures as SVG, PDF and PNG; files "
-         "of the same name are replaced.",
+    help="Also write each table to this folder, as CSV, JSON, Markdown and LaTeX, and figures as SVG, PDF and PNG; "
+         "files of the same name are replaced.",
 )]
 
 

@@ -15,7 +15,7 @@ from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
 from annotation.tables import as_zip
 from cir_core.errors import StudyError
-from cir_core.reports.drawing import IMAGE_FORMS, Style
+from cir_core.reports.drawing import Style
 from cir_core.reports.formats import FORMS, Form, table_file
 from cir_core.support.texts import quoted
 from web.analysis import report_json as present
