@@ -173,7 +173,7 @@ def _canvas(figure: Figure, style: Style) -> Canvas:
             axes.axvline(shape["x0"], color=_GREY, linewidth=0.8, linestyle=":", zorder=0.9)
         else:
             axes.axhline(shape["y0"], color=_GREY, linewidth=0.8, linestyle=":", zorder=0.9)
-    _finish(axes, across, down)
+    _finish(axes, across, down, width)
     if layout.get("showlegend"):
         canvas.legend(loc="outside upper left", ncols=2 if width < 5 else 4, handlelength=2.2, columnspacing=1.2)
     return canvas
@@ -183,11 +183,11 @@ def _prepare(axes: Axes, across: Mapping[str, Any], down: Mapping[str, Any]) -> 
     """What must be known before anything is drawn."""
     if across.get("type") == "log":
         axes.set_xscale("log")
-    for axis, name in ((across, "x"), (down, "y")):
-        axes.grid(axis.get("showgrid", True) and axis.get("type") != "category", axis=name)
+    for spec, axis in ((across, axes.xaxis), (down, axes.yaxis)):
+        axis.grid(bool(spec.get("showgrid", True)) and spec.get("type") != "category")
 
 
-def _finish(axes: Axes, across: Mapping[str, Any], down: Mapping[str, Any]) -> None:
+def _finish(axes: Axes, across: Mapping[str, Any], down: Mapping[str, Any], width: float) -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
     if across.get("visible") is False:
@@ -218,7 +218,7 @@ def _finish(axes: Axes, across: Mapping[str, Any], down: Mapping[str, Any]) -> N
         axes.invert_yaxis()
     names = [_plain(one) for one in across.get("ticktext", ())] or [
         one.get_text() for one in axes.get_xticklabels() if across.get("type") == "category"]
-    if max((len(name) for name in names), default=0) * len(names) > _LETTERS * axes.figure.get_figwidth():
+    if max((len(name) for name in names), default=0) * len(names) > _LETTERS * width:
         axes.tick_params(axis="x", labelrotation=90)
 
 
@@ -247,7 +247,8 @@ def _heatmap(canvas: Canvas, axes: Axes, trace: Mapping[str, Any]) -> None:
     if trace.get("showscale", True):
         bar = canvas.colorbar(mesh, ax=axes, fraction=0.05, pad=0.02, label=_plain(trace["colorbar"]["title"]["text"]))
         bar.outline.set_visible(False)
-        bar.solids.set_edgecolor("face")
+        if bar.solids is not None:      # or lines show between the colours
+            bar.solids.set_edgecolor("face")
 
 
 def _bars(axes: Axes, trace: Mapping[str, Any], number: int) -> None:
@@ -259,7 +260,10 @@ def _bars(axes: Axes, trace: Mapping[str, Any], number: int) -> None:
         label=_plain(trace.get("name", "")), hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white", linewidth=0.3)
     if "text" in trace:
         axes.bar_label(drawn, [_plain(one) for one in trace["text"]], padding=2, fontsize=_POINTS - 1.5)
-        axes.margins(**({"x": 0.28} if lying else {"y": 0.22}))
+        if lying:
+            axes.margins(x=0.28)
+        else:
+            axes.margins(y=0.22)
 
 
 def _points(axes: Axes, trace: Mapping[str, Any], number: int, *, heat: bool) -> None:
