@@ -5,6 +5,7 @@ it finds any. Needs TeX Live with its recommended and extra packages of LaTeX, L
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import subprocess
@@ -37,8 +38,8 @@ def compiled(folder: Path, engine: str, document_class: str) -> Compiled:
         copy = Path(shutil.copytree(folder, Path(place) / "report"))
         document = copy / "report.tex"
         document.write_text(document.read_text("utf-8").replace(CLASSES[0], document_class), "utf-8")
-        subprocess.run([engine, "-interaction=nonstopmode", document.name], cwd=copy, stdin=subprocess.DEVNULL,
-                       stdout=subprocess.DEVNULL, timeout=600, check=False)
+        subprocess.run([engine, "-interaction=nonstopmode", document.name], cwd=copy, env=dict(os.environ),
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=600, check=False)
         log = (copy / "report.log").read_bytes()
     errors = [line.decode(errors="replace") for line in log.splitlines() if line.startswith(b"!")]
     widths = [float(found) for found in _OVERFULL.findall(log)]
