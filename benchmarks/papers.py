@@ -5,7 +5,6 @@ it finds any. Needs TeX Live with its recommended and extra packages of LaTeX, L
 from __future__ import annotations
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
@@ -14,6 +13,8 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from benchmarks.own_settings import environment_of
 
 ENGINES = ("pdflatex", "xelatex", "lualatex")
 CLASSES = (r"\documentclass{article}", r"\documentclass[twocolumn]{article}", r"\documentclass[conference]{IEEEtran}")
@@ -38,7 +39,7 @@ def compiled(folder: Path, engine: str, document_class: str) -> Compiled:
         copy = Path(shutil.copytree(folder, Path(place) / "report"))
         document = copy / "report.tex"
         document.write_text(document.read_text("utf-8").replace(CLASSES[0], document_class), "utf-8")
-        subprocess.run([engine, "-interaction=nonstopmode", document.name], cwd=copy, env=dict(os.environ),
+        subprocess.run([engine, "-interaction=nonstopmode", document.name], cwd=copy, env=environment_of(copy),
                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, timeout=600, check=False)
         log = (copy / "report.log").read_bytes()
     errors = [line.decode(errors="replace") for line in log.splitlines() if line.startswith(b"!")]
