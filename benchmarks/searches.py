@@ -5,6 +5,7 @@ annotators notice of them.
 
 ``--against``: another checkout, called by its named call. Each checkout serves its own home, with the same gallery and
 the same users. ``--processes``: of this checkout, over one home; people are spread over them as a proxy spreads them.
+Annotators work in those processes first, then in a process of their own, beside searching ones of low priority.
 Ways alternate by slice: ABBA. The clients share the processor with the apps, so only ratios within one run count, and
 the table also shows the apps' own processor time for each search.
 """
@@ -54,11 +55,13 @@ class Side:
     home: Home
     apps: Sequence[App]
     ledgers: Path
+    own: Sequence[App] = ()   # of annotators, and of low priority, for the last table
 
-    def people(self, kind: type[Client], names: Sequence[str]) -> list[Client]:
+    def people(self, kind: type[Client], names: Sequence[str], apps: Sequence[App] = ()) -> list[Client]:
         people: list[Client] = []
+        apps = apps or self.apps
         for number, name in enumerate(names):
-            person = kind(self.apps[number % len(self.apps)], self.home, name, self.ledgers, 8)
+            person = kind(apps[number % len(apps)], self.home, name, self.ledgers, 8)
             if isinstance(person, Searcher):
                 person.brings = person.looks = 0.0
             people.append(person)
@@ -66,7 +69,7 @@ class Side:
 
     @property
     def processor(self) -> float:
-        times = [psutil.Process(app.pid).cpu_times() for app in self.apps]
+        times = [psutil.Process(app.pid).cpu_times() for app in (self.own or self.apps)]
         return float(sum(one.user + one.system for one in times))
 
 
@@ -136,13 +139,29 @@ async def measured(sides: Sequence[Side], options: argparse.Namespace) -> None:
         best = lines[-1].timings.rate
         print(f"  plain route to named call{', ' + sides[-1].name if len(sides) > 1 else ''}: "
               f"{best / max(1e-9, lines[len(sides) - 1].timings.rate):.2f} times as many a second", flush=True)
-    judges = ours.people(Annotator, ours.home.judges[:options.annotators])
-    searching = ours.people(RouteSearcher, ours.home.searchers[:options.beside])
-    lines = [Line(f"{len(judges)} annotating alone", ours, judges),
-             Line(f"{len(judges)} annotating beside {len(searching)} searching", ours, judges, searching)]
+    judges, searchers = ours.home.judges[:options.annotators], ours.home.searchers[:options.beside]
+    await _annotating(ours, ours.apps, ours.apps, judges, searchers, options, "in the same processes")
+    of_annotators, *of_programs = ours.own = [
+        App(ours.home.folder, niceness=10 if number else 0) for number in range(1 + options.processes)]
+    for app in ours.apps:
+        await app.stop()
+    for app in ours.own:
+        await app.start()
+        await asyncio.wait_for(app.warm.wait(), 300)
+    await _annotating(ours, [of_annotators], of_programs, judges, searchers, options, "in processes of low priority")
+
+
+async def _annotating(
+    side: Side, apps: Sequence[App], searching: Sequence[App], judges: Sequence[str], searchers: Sequence[str],
+    options: argparse.Namespace, where: str,
+) -> None:
+    """Print how fast ``judges`` are, alone and beside ``searchers``."""
+    people, beside = side.people(Annotator, judges, apps), side.people(RouteSearcher, searchers, searching)
+    lines = [Line(f"{len(judges)} annotating alone", side, people),
+             Line(f"{len(judges)} annotating beside {len(searchers)} searching {where}", side, people, beside)]
     await _in_turn(lines, options)
-    alone, beside = (line.timings.quantile(0.5) for line in lines)
-    print(f"  save and next beside searches: {beside / max(1e-9, alone):.2f} times as long as alone (median)")
+    alone, busy = (line.timings.quantile(0.5) for line in lines)
+    print(f"  save and next beside searches: {busy / max(1e-9, alone):.2f} times as long as alone (median)")
 
 
 async def _in_turn(lines: Sequence[Line], options: argparse.Namespace) -> None:
@@ -161,7 +180,7 @@ async def run(sides: Sequence[Side], options: argparse.Namespace) -> None:
         await measured(sides, options)
     finally:
         for side in sides:
-            for app in side.apps:
+            for app in (*side.apps, *side.own):
                 await app.stop()
 
 
@@ -176,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of each slice")
     parser.add_argument("--rounds", type=int, default=2, help="slices of each line")
     options = parser.parse_args(arguments)
-    saves = round(_SAVES * (options.seconds + 1) * options.rounds * 2)
+    saves = round(_SAVES * (options.seconds + 1) * options.rounds * 4)
     with tempfile.TemporaryDirectory(prefix="cirque-searches-") as folder:
         sides = []
         for number, root in enumerate([ROOT, *([options.against.resolve()] if options.against else [])]):

@@ -24,10 +24,10 @@ _PATIENCE = 120.0    # seconds until it must respond
 class App:
     """``python app.py`` of the checkout ``root`` over ``home`` and ``database`` (none: the file in ``home``). ``up`` is
     set while it responds, ``warm`` once its model is loaded; ``age`` changes at each start and each
-    end, so that a client can detect that its call was interrupted."""
+    end, so that a client can detect that its call was interrupted. ``niceness``: 0 to 19, that of the process."""
 
-    def __init__(self, home: Path, database: str = "", root: Path = ROOT) -> None:
-        self._home, self._database, self._root = home, database, root
+    def __init__(self, home: Path, database: str = "", root: Path = ROOT, niceness: int = 0) -> None:
+        self._home, self._database, self._root, self._niceness = home, database, root, niceness
         self._port = lasting_port()
         self.address = f"http://127.0.0.1:{self._port}"
         self.up, self.warm, self.age = asyncio.Event(), asyncio.Event(), 0
@@ -44,8 +44,9 @@ class App:
         log = self._home / f"app-{self._port}-{self.age:03d}.log"
         began = time.monotonic()
         with log.open("w") as stream:
-            self._process = subprocess.Popen([sys.executable, "app.py"], cwd=self._root, stdout=stream,
-                                             stderr=subprocess.STDOUT, env=self._environment(changes))
+            command = ["nice", "-n", str(self._niceness), sys.executable, "app.py"]   # nice execs the app
+            self._process = subprocess.Popen(command, cwd=self._root, stdout=stream, stderr=subprocess.STDOUT,
+                                             env=self._environment(changes))
         while not await self._answers() or self._process.poll() is not None:
             if self._process.poll() is not None or time.monotonic() - began > _PATIENCE:
                 raise RuntimeError(f"The app did not come up:\n{log.read_text()}")

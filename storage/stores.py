@@ -15,6 +15,7 @@ from storage.sessions.audits import SqlAuditStore
 from storage.sessions.comparisons import SqlComparisonStore, SqlVoteStore
 from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
+from storage.studies.recruitment import SqlRecruitmentStore
 from storage.studies.store import SqlStudyStore
 
 
@@ -26,6 +27,7 @@ class Stores:
     votes: SqlVoteStore
     audits: SqlAuditStore
     studies: SqlStudyStore
+    recruitment: SqlRecruitmentStore
     people: SqlPeopleStore
     log: SqlAuditLog
     readiness: Readiness
@@ -45,5 +47,5 @@ def open_stores(
         observe_waits(engine, on_wait)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
-        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine, record),
+        SqlAuditStore(engine), SqlStudyStore(engine), SqlRecruitmentStore(engine), SqlPeopleStore(engine, record),
         SqlAuditLog(engine), Readiness(engine))

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.imported import import_statements
+
 ROOT = Path(__file__).parents[1]
 ALLOWED = {
     "cir_core": {"cir_core"},
@@ -27,10 +29,10 @@ FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"},
 @cache
 def imports(path: Path) -> set[str]:
     found = set()
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in import_statements(path):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             # "from package import module" names the module in its second half.
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
@@ -108,11 +110,11 @@ def test_benchmarks_take_no_settings_from_the_shell():
 # --- the rooms of each package ---------------------------------------------------------------
 
 ROOMS = {
-    "web": ("server", "mcp", "analysis benchmarks jobs", "accounts search studies", "ops", "services",
+    "web": ("server", "mcp", "analysis benchmarks jobs recruitment", "accounts search studies", "ops", "services",
             "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
-    "annotation": ("kinds", "accounts analysis sources votes", "studies tables", "records"),
+    "annotation": ("kinds", "accounts analysis recruitment sources votes", "studies tables", "records"),
     # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "jobs",
                  "methods index", "relevance", "gallery datasets language",
@@ -135,10 +137,10 @@ def graph() -> dict[str, set[str]]:
              for package in ALLOWED for path in modules(package)}
     found: dict[str, set[str]] = {name: set() for name in paths}
     for name, path in paths.items():
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        for node in import_statements(path):
             if isinstance(node, ast.Import):
                 found[name] |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module:
+            elif node.module:
                 # "from package import module" imports the module; the package only for what else is named.
                 names = {f"{node.module}.{alias.name}" for alias in node.names}
                 found[name] |= names & paths.keys() or {node.module}

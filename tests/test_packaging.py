@@ -15,6 +15,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tests.fakes.imported import import_statements
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("cir_core", "annotation", "storage", "web", "cli")
 SHIPPED = (*PACKAGES, "assets")
@@ -50,20 +52,25 @@ def imported(folders: Iterable[str]) -> dict[str, Path]:
     of_module = packages_distributions()
     found: dict[str, Path] = {}
     for path in (path for folder in folders for path in sorted(ROOT.glob(f"{folder}/**/*.py"))):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            names = []
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names = [node.module]
-            elif (isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
-                  and (node.func.id if isinstance(node.func, ast.Name) else node.func.attr) == "import_module"
-                  and isinstance(node.args[0], ast.Constant)):
-                names = [str(node.args[0].value)]
+        for names in _imported(path):
             for top in {name.partition(".")[0] for name in names} - OWN - sys.stdlib_module_names:
                 assert top in of_module, f"{path} imports {top}, which no installed distribution has"
                 found |= {canonicalize_name(name): path for name in of_module[top]}
     return found
+
+
+def _imported(path: Path) -> Iterable[list[str]]:
+    for statement in import_statements(path):
+        if isinstance(statement, ast.Import):
+            yield [alias.name for alias in statement.names]
+        elif statement.module and not statement.level:
+            yield [statement.module]
+    text = path.read_text("utf-8")
+    for node in ast.walk(ast.parse(text)) if "import_module" in text else ():
+        if (isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute)
+                and (node.func.id if isinstance(node.func, ast.Name) else node.func.attr) == "import_module"
+                and isinstance(node.args[0], ast.Constant)):
+            yield [str(node.args[0].value)]
 
 
 def test_what_the_product_imports_is_declared_and_the_reverse():

@@ -21,6 +21,7 @@ import gradio as gr
 import uvicorn
 from fastapi import APIRouter, FastAPI
 from gradio.routes import templates as gradio_templates
+from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -56,6 +57,8 @@ from web.ops.health import health_routes
 from web.ops.logging_setup import begin_logging
 from web.ops.warming import Warming
 from web.ops.weights import weights_routes
+from web.recruitment.manage import recruitment_routes
+from web.recruitment.participants import participant_routes
 from web.search.actions.base import LONG
 from web.search.api import search_call, wire_search
 from web.search.media import media_routes
@@ -83,6 +86,10 @@ from web.ui.static_files import in_module, own_routes
 
 # Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
 _UPLOADS = (3600, 86400)
+
+# Pages are compressed, which are the same for everybody. Answers to calls are not: their length would tell what is in
+# them to who can choose a part of it and listens on the line.
+_SENT_AS_THEY_ARE = (*DEFAULT_EXCLUDED_CONTENT_TYPES, "application/*", "text/plain", "text/csv", "text/markdown")
 
 
 def calls_of(services: Services) -> list[Call]:
@@ -152,6 +159,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             audit_routes(services), judge_routes(services), thumb_routes(services), import_routes(services),
             study_routes(services), adjudicate_routes(services), studies_routes(services), quality_routes(services),
             sample_routes(services), analysis_routes(services), benchmark_routes(services, shelf, constructions),
+            participant_routes(services, Cookies(framed=bool(settings.framing_sites))), recruitment_routes(services),
             log_routes(services), weights_routes(services), call_routes(caller), job_routes(services),
         )
     for routes in routers:
@@ -169,6 +177,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         app.add_middleware(AuthMiddleware, people=services.people, place=Place.of(settings))
     app.add_middleware(DrainMiddleware, shutdown_state=shutdown_state)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
+    app.add_middleware(GZipMiddleware, compresslevel=6, exclude_content_types=_SENT_AS_THEY_ARE)
     app.add_middleware(SecurityHeaders, framing=settings.framing_sites)
     app.add_middleware(with_request_ids)
     with warnings.catch_warnings():

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 
 from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
+from annotation.recruitment.service import RecruitmentService, given_by
 from annotation.studies.service import StudyService
 from annotation.studies.store import StudyStore
 from annotation.votes import VoteStore
@@ -41,6 +42,7 @@ class Services:
     votes: VoteStore
     study_store: StudyStore
     studies: StudyService
+    recruitment: RecruitmentService
     people: PeopleService
     audits: AuditStore
     log: AuditLog
@@ -95,10 +97,12 @@ def open_services(settings: Settings) -> Services:
     search = SearchService(
         pool, sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
     )
+    answers = {name: kind.answers for name, kind in KINDS.items()}
+    studies = StudyService(stores.studies, answers, is_given=given_by(stores.recruitment))
     return Services(
         settings, search, ComparisonService(search, comparisons),
         ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,
-        StudyService(stores.studies, {name: kind.answers for name, kind in KINDS.items()}),
+        studies, RecruitmentService(stores.recruitment, stores.studies, studies, answers),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, StudyMembers(stores.studies),
         language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,

@@ -21,6 +21,14 @@ from annotation.records.people import came_from as came_from
 from annotation.records.people import is_blank as is_blank
 from annotation.records.people import lookalike as lookalike
 from annotation.records.people import looks_like as looks_like
+from annotation.records.recruiting import HOLDS_A_PLACE as HOLDS_A_PLACE
+from annotation.records.recruiting import HasPlace as HasPlace
+from annotation.records.recruiting import Participant as Participant
+from annotation.records.recruiting import ParticipantState as ParticipantState
+from annotation.records.recruiting import Payment as Payment
+from annotation.records.recruiting import PaymentDecision as PaymentDecision
+from annotation.records.recruiting import Recruitment as Recruitment
+from annotation.records.studies import TEST_OF as TEST_OF
 from annotation.records.studies import WITH_EVENTS as WITH_EVENTS
 from annotation.records.studies import Admit as Admit
 from annotation.records.studies import AnswerContext as AnswerContext

@@ -16,6 +16,8 @@ from typing import Any, Literal
 StudyKind = Literal["validity", "preference", "sessions", "targets"]
 WITH_EVENTS: frozenset[StudyKind] = frozenset({"preference"})
 """Kinds whose people have events between the items. Others have none to be read."""
+TEST_OF = "test_of"
+"""Key in ``Study.source`` of a copy in which the way of participants is tried. It is in no list of studies."""
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
 """``handed_on``: not done in time, and reassigned to another seat. A late answer is still saved."""
 EventKind = Literal["guidelines", "consent", "check", "finish"]

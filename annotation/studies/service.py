@@ -31,7 +31,7 @@ from annotation.studies.creation import is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
 from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.store import StudyStore
-from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
+from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, UnknownStudy
 from cir_core.types.records import new_id
 
 _ITEMS_CACHED = 8192      # cached current items, without their hidden part
@@ -55,9 +55,12 @@ class StudyService:
 
     def __init__(
         self, store: StudyStore, kinds: Mapping[str, StudyKind],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
+        is_given: Callable[[str, str], bool] = lambda study_id, annotator: True,
     ) -> None:
-        self._store, self._kinds, self._clock = store, kinds, clock
+        """``is_given``: whether a study, by its id, is for a person who has no seat in it. Others have not heard of
+        it."""
+        self._store, self._kinds, self._clock, self._is_given = store, kinds, clock, is_given
         # Caches of immutable data, for saves. Whether the item is this person's, and the study open, is checked by
         # the store each time.
         self._id_of = cached(TTLCache(_NAMES_CACHED, _NAMES_TTL), lock=threading.Lock())(self._find)
@@ -75,7 +78,7 @@ class StudyService:
             if any(same_person(seat.annotator, annotator) for seat in seats):
                 states = [a.state for a in self._store.overview(study.study_id, annotator) if a.state != "handed_on"]
                 found.append(MyStudy(study, True, sum(s != "open" for s in states), len(states)))
-            elif study.accepting:
+            elif study.accepting and self._is_given(study.study_id, annotator):
                 found.append(MyStudy(study, False, 0, self._estimated_total(study, seats)))
         return found
 
@@ -99,7 +102,7 @@ class StudyService:
         try:
             workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, at=self._clock())
         except NotJoined:
-            return self._not_joined(study_id)
+            return self._not_joined(study_id, annotator)
         return self._completed(annotator, workspace)
 
     def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
@@ -108,6 +111,8 @@ class StudyService:
         if item_id is not None:
             input_limits.checked_item(item_id)
         study_id, now = self._study_id(study), self._clock()
+        if not self._store.is_member(study_id, annotator):
+            self._check_given(study_id, annotator)
         reassign = self._kind(self._store.study(study_id)).reassign
         self._store.join(study_id, annotator, now, reassign)
         workspace = self._store.workspace(study_id, annotator, item_id=item_id, at=now)
@@ -224,12 +229,18 @@ class StudyService:
                              "Its results and exports are on the page Studies.")
         return found.study_id
 
-    def _not_joined(self, study_id: str) -> Workspace:
+    def _not_joined(self, study_id: str, annotator: str) -> Workspace:
+        self._check_given(study_id, annotator)
         study = self._store.study(study_id)
         if not study.accepting:
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
         total = self._estimated_total(study, self._store.seats(study_id))
         return Workspace(study, 0, total, 0, 0, None, None, None, None, (), {}, (), joined=False)
+
+    def _check_given(self, study_id: str, annotator: str) -> None:
+        """Raises ``UnknownStudy``, as for a study that is not there."""
+        if not self._is_given(study_id, annotator):
+            raise UnknownStudy("There is no such study for you. Choose one from the list of studies.")
 
     def _estimated_total(self, study: Study, seats: Sequence[Seat]) -> int:
         return self._store.counts(study.study_id)["assignments"] // max(1, len(seats))

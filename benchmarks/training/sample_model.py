@@ -19,6 +19,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import Tensor
 
+from cir_core.encoders.open_clip_encoder import short_texts
 from cir_core.sample.relevance_data import IMAGE_SIZE, Pixels, shrink
 
 CONTEXT_LENGTH = 64
@@ -74,19 +75,10 @@ def normalised(pixels: Pixels) -> Tensor:
 
 
 def text_features(model: CLIP, tokens: Tensor) -> Tensor:
-    """``CLIP.encode_text`` on ``[n, context]`` tokens without the padded tail.
-
-    Attention is causal and the feature is read at the end token, so columns beyond the
-    longest text change nothing; omitting them makes a training step much shorter.
-    """
-    length = int((tokens != 0).sum(dim=1).max())
-    tokens = tokens[:, :length]
-    x = model.token_embedding(tokens) + model.positional_embedding[:length]
-    x = model.transformer(x, attn_mask=model.attn_mask[:length, :length])
-    x = model.ln_final(x)
-    # The end token has the highest id, as in open_clip's "argmax" pooling.
-    x = x[torch.arange(len(x)), tokens.argmax(dim=1)]
-    return F.normalize((x @ model.text_projection).float(), dim=-1)
+    """Unit rows for ``[n, context]`` tokens. Without the padded tail, a training step is much shorter."""
+    embed = short_texts(model)
+    assert embed is not None   # the sample's text tower is CLIP's
+    return F.normalize(embed(tokens).float(), dim=-1)
 
 
 class ModelInTraining:

@@ -19,8 +19,9 @@ class TogetherEncoder:
     """``encoder``, whose texts are encoded in passes of exactly ``rows``. Texts that arrive during a pass are encoded
     together in the next one; a pass does not wait for further texts.
 
-    A model's products differ in their last bits with the number of rows. So a pass that is not full is filled up with
-    empty texts: the vector of a text does not depend on who else searches. Where a pass fails, each of those in it has
+    A model's products differ in their last bits with the number of rows and the length of the texts. So a pass that is
+    not full is filled up with empty texts, and all are padded (``encode_padded``, if the encoder has it): the vector of
+    a text does not depend on who else searches. Where a pass fails, each of those in it has
     one of their own, and its error. Thread-safe.
     """
 
@@ -69,7 +70,8 @@ class TogetherEncoder:
 
     def _passes(self, texts: Sequence[str]) -> Matrix:
         parts = [texts[start:start + self._rows] for start in range(0, len(texts), self._rows)]
-        found = [self._encoder.encode_texts([*part, *[""] * (self._rows - len(part))])[:len(part)] for part in parts]
+        encode = getattr(self._encoder, "encode_padded", self._encoder.encode_texts)
+        found = [encode([*part, *[""] * (self._rows - len(part))])[:len(part)] for part in parts]
         return np.concatenate(found) if found else self._encoder.encode_texts([])
 
 

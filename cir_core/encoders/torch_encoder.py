@@ -93,11 +93,13 @@ class TorchEncoder(TorchModel):
 
     def __init__(
         self, *, preprocess: Callable[[Image.Image], torch.Tensor], tokenize: Callable[[list[str]], Any],
-        embed_images: Callable[[torch.Tensor], torch.Tensor], embed_texts: Callable[[Any], torch.Tensor], **model: Any,
+        embed_images: Callable[[torch.Tensor], torch.Tensor], embed_texts: Callable[[Any], torch.Tensor],
+        embed_short_texts: Callable[[Any], torch.Tensor] | None = None, **model: Any,
     ) -> None:
         super().__init__(**model)
         self._preprocess, self._tokenize = preprocess, tokenize
         self._embed_images, self._embed_texts = embed_images, embed_texts
+        self._embed_short_texts = embed_short_texts or embed_texts
 
     def prepare(self, image: Image.Image) -> PreparedImage:
         """``[3, height, width]`` float32: resized, cropped, normalised. Needs no lock."""
@@ -135,9 +137,16 @@ class TorchEncoder(TorchModel):
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32 unit rows. Longer texts are cut at the context length."""
+        return self._of_texts(texts, self._embed_short_texts)
 
+    def encode_padded(self, texts: Sequence[str]) -> Matrix:
+        """As :meth:`encode_texts`, with all texts padded to the context length: a vector depends on the number of
+        texts in its batch, to the last bit, but not on their length."""
+        return self._of_texts(texts, self._embed_texts)
+
+    def _of_texts(self, texts: Sequence[str], embed: Callable[[Any], torch.Tensor]) -> Matrix:
         def forward(part: Sequence[str]) -> torch.Tensor:
-            return self._embed_texts(to_device(self._tokenize(list(part)), self.device))
+            return embed(to_device(self._tokenize(list(part)), self.device))
 
         return self._in_batches(texts, forward)
 

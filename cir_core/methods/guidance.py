@@ -10,8 +10,11 @@ cosine with each of them and temperature τ, the encoder's zero-shot reading of 
 s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
 or ``kept`` (``HELD`` times that where a part of the aspect is asked for), F a floor: the encoder's doubt beyond it does
 not count. "Red rather than the other colours" is asked, not "how red": merged captions alone spread their weight over
-everything they mention. What earlier turns asked for holds until a later one speaks of the same aspect. The whole
-gallery is scored.
+everything they mention. All that stays together cannot make up for one thing that was asked and is not there. What
+earlier turns asked for holds until a later one speaks of the same aspect. The whole gallery is scored.
+
+Where a learned reader knows the encoder (:func:`cir_core.language.readers.choosing.aspect_reader`), log p of what is
+asked is the smaller of the texts' and the reader's: they err on different images.
 
 Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``MARKED`` times the weight ``asked``.
 """
@@ -45,14 +48,14 @@ from cir_core.types.methods import Weight
 from cir_core.types.records import Matrix, Vector
 from cir_core.types.vectors import Summand, TextEncoder
 
-FLOOR = 6.0      # F, in nats
+FLOOR = 4.0      # F, in nats
 MOST_WORDS, MOST_CHOICES = 12, 4   # shown of what was not understood
 KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
 FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
-MARKED = 0.08    # of the weight of what is asked (docs/evaluation.md)
-HELD = 4.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
+MARKED = 0.04    # of the weight of what is asked (docs/evaluation.md)
+HELD = 6.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 _WORD = re.compile(r"\w+")
 _SMALL = frozenset({"a", "an", "and", "as", "at", "but", "for", "from", "in", "less", "like", "more", "no", "not", "of",
@@ -68,7 +71,7 @@ class Guidance:
     """Weights beside the merged text's 1. Tuned on the sample gallery's train and val splits (docs/methods.md)."""
 
     asked: Weight = 1.6
-    kept: Weight = 0.1
+    kept: Weight = 0.05
     picture: Weight = 0.3
     temperature: Annotated[float, Field(ge=0.005, le=0.2)] = 0.025   # τ
 
@@ -190,21 +193,44 @@ class _Term:
 
     label: str
     weight: float
-    all: npt.NDArray[np.intp]   # those that satisfy it first
+    all: npt.NDArray[np.intp]   # those that satisfy it first, then those of the learned reader
     satisfying: int             # number of these
+    learned: _Learned | None = None
+
+    @property
+    def texts(self) -> int:
+        """Number of captions among the columns."""
+        return len(self.all) - (len(self.learned.offsets) if self.learned else 0)
 
     def read(self, products: Scores, temperature: float) -> Scores:
-        """max(log p, −F) + F of images with ``products`` ``[n, captions]``."""
-        scaled = products / products.dtype.type(temperature)
-        exponentials = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-        with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
-            p = np.log(exponentials[..., :self.satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
+        """max(log p, −F) + F of images with ``products`` ``[n, columns]``."""
+        p = _log_share(products[..., :self.texts] / products.dtype.type(temperature), self.satisfying)
+        if self.learned:
+            rows = products[..., self.texts:] + self.learned.offsets.astype(products.dtype)
+            p = np.minimum(p, _log_share(rows, self.learned.satisfying))
         return np.asarray(np.maximum(p, -FLOOR) + FLOOR)
 
 
 @dataclass(frozen=True)
+class _Learned:
+    """Values of a learned reader, the last columns of an aspect, those that satisfy it first."""
+
+    offsets: Vector
+    satisfying: int
+
+
+def _log_share(rows: Scores, satisfying: int) -> Scores:
+    """The logarithm of the share that the first columns of ``rows`` ``[n, columns]`` have of the exponentials."""
+    exponentials = np.exp(rows - rows.max(axis=-1, keepdims=True))
+    with np.errstate(divide="ignore"):   # a sum that underflows is far below the floor
+        share = np.log(exponentials[..., :satisfying].sum(axis=-1)) - np.log(exponentials.sum(axis=-1))
+    return np.asarray(share)
+
+
+@dataclass(frozen=True)
 class GuidedScore:
-    """The score of the module's docstring. ``vectors`` ``[1 + captions, dim]``: the query, then each caption once."""
+    """The score of the module's docstring. ``vectors`` ``[1 + columns, dim]``: the query, then each caption once, then
+    values of a learned reader."""
 
     vectors: Matrix
     terms: tuple[_Term, ...]
@@ -215,14 +241,14 @@ class GuidedScore:
         return 1 + FLOOR * sum(term.weight for term in self.terms)
 
     def combine(self, products: Scores) -> Scores:
-        """``[n, 1 + captions]`` products to ``[n]`` scores."""
+        """``[n, 1 + columns]`` products to ``[n]`` scores."""
         return self.total(products[..., 0], [self._read(term, products) for term in self.terms])
 
     @property
     def summands(self) -> list[Summand]:
         """What each aspect adds, before its weight: it does not depend on the query."""
-        return [Summand((term.satisfying, self.temperature), term.all, partial(term.read, temperature=self.temperature))
-                for term in self.terms]
+        return [Summand((term.satisfying, self.temperature, term.texts, _key_of(term.learned)), term.all,
+                        partial(term.read, temperature=self.temperature)) for term in self.terms]
 
     def total(self, first: Scores, parts: Sequence[Scores]) -> Scores:
         """``[n]`` scores from the products with the query and what was read of each aspect."""
@@ -232,9 +258,17 @@ class GuidedScore:
         return np.asarray(total / first.dtype.type(self._most))
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
-        """Both sums of an aspect move by a factor of at most exp(error/τ); the rest is rounding of :meth:`combine`."""
-        of_terms = sum(term.weight * (2 * float(errors[term.all].max()) + 2.0**-20) for term in self.terms)
-        return (float(errors[0]) + of_terms / self.temperature + 2.0**-20 * self._most) / self._most
+        """Both sums of an aspect move by a factor of at most exp(error/τ), those of a learned reader by exp(error); the
+        smaller of two moves no further than either. The rest is rounding of :meth:`combine`."""
+        of_terms = sum(term.weight * self._error(term, errors[term.all], sizes[term.all]) for term in self.terms)
+        return (float(errors[0]) + of_terms + 2.0**-20 * self._most) / self._most
+
+    def _error(self, term: _Term, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
+        of_texts = (2 * float(errors[:term.texts].max()) + 2.0**-20) / self.temperature
+        if not term.learned:
+            return of_texts
+        rounding = 2.0**-20 * (1 + float(sizes[term.texts:].max()) + float(np.abs(term.learned.offsets).max()))
+        return max(of_texts, 2 * float(errors[term.texts:].max()) + rounding)
 
     def ledgers(self, parts: Sequence[Ledger], products: Scores) -> list[Ledger]:
         """``parts`` of the product with the query, then what each request adds, and in one sum what stays."""
@@ -255,15 +289,25 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
     """Encode the captions of ``aspects`` and combine them with ``query`` ``[dim]``."""
     texts = tuple(dict.fromkeys(text for one in aspects for text in (*one.wanted, *one.others)))
     place = {text: column for column, text in enumerate(texts, start=1)}
+    vectors, reader = [query[None], encoder.encode_texts(texts)], aspect_reader(encoder)
 
-    def columns(captions: Iterable[str]) -> npt.NDArray[np.intp]:
-        return np.array([place[text] for text in dict.fromkeys(captions)])
+    def term(one: Aspect) -> _Term:
+        captions = [place[text] for text in dict.fromkeys((*one.wanted, *one.others))]
+        read = reader.columns(one.wanted, one.others) if reader and one.turn and not one.marked else None
+        learned = None
+        if read is not None:
+            start = sum(map(len, vectors))
+            vectors.append(read[0])
+            captions += range(start, start + len(read[0]))
+            learned = _Learned(read[1], read[2])
+        return _Term(_part(one), _weight(one, settings), np.array(captions), len(set(one.wanted)), learned)
 
-    terms = tuple(
-        _Term(_part(one), _weight(one, settings), columns((*one.wanted, *one.others)), len(set(one.wanted)))
-        for one in aspects
-    )
-    return GuidedScore(np.vstack([query, encoder.encode_texts(texts)]).astype(np.float32), terms, settings.temperature)
+    terms = tuple(map(term, aspects))
+    return GuidedScore(np.vstack(vectors).astype(np.float32), terms, settings.temperature)
+
+
+def _key_of(learned: _Learned | None) -> tuple[object, ...]:
+    return (learned.satisfying, learned.offsets.tobytes()) if learned else ()
 
 
 def _part(one: Aspect) -> str:

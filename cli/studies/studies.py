@@ -14,7 +14,7 @@ from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.studies import preference, preference_files, study_files, targets
+from cli.studies import participants, preference, preference_files, study_files, targets
 from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ create_app.command("preference")(preference.create_preference)
 create_app.command("targets")(targets.create_targets)
 study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
 app.command()(preference_files.quality)
+app.command()(participants.invite)
+app.command()(participants.payment)
+app.command()(participants.pay)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]

@@ -210,3 +210,31 @@ study_scores = sa.Table(
     sa.Column("created_at", UtcDateTime, nullable=False),
     sa.UniqueConstraint("study_id", "name_key"),
 )
+
+recruitments = sa.Table(
+    "recruitments", metadata,
+    sa.Column("study_id", sa.ForeignKey("studies.study_id"), primary_key=True),
+    sa.Column("token", sa.String(64), nullable=False),
+    sa.Column("secret", sa.String(64), nullable=False),
+    sa.Column("settings", sa.JSON, nullable=False),
+    sa.UniqueConstraint("token"),
+)
+
+participants = sa.Table(
+    "participants", metadata,
+    # No cascade: records of consent and payment are never deleted implicitly with the study.
+    sa.Column("study_id", sa.ForeignKey("studies.study_id"), primary_key=True),
+    sa.Column("participant_id", sa.String(100), primary_key=True),   # with case: sites tell "a" from "A"
+    sa.Column("annotator", sa.Text, nullable=False),                 # whose seat it is
+    sa.Column("site", sa.JSON, nullable=False),
+    sa.Column("state", sa.String(16), nullable=False),
+    sa.Column("answers", sa.JSON, nullable=False),
+    sa.Column("consent", sa.Text, nullable=False),
+    sa.Column("entered_at", UtcDateTime, nullable=False),
+    sa.Column("seated_at", UtcDateTime),
+    sa.Column("finished_at", UtcDateTime),
+    sa.Column("code", sa.Text, nullable=False),
+    sa.Column("payment", sa.String(16), nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.UniqueConstraint("study_id", "annotator"),
+)

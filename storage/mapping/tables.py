@@ -13,7 +13,9 @@ from storage.mapping.study_tables import drafts as drafts
 from storage.mapping.study_tables import failed_logins as failed_logins
 from storage.mapping.study_tables import invitations as invitations
 from storage.mapping.study_tables import judgements as judgements
+from storage.mapping.study_tables import participants as participants
 from storage.mapping.study_tables import people as people
+from storage.mapping.study_tables import recruitments as recruitments
 from storage.mapping.study_tables import sign_ins as sign_ins
 from storage.mapping.study_tables import studies as studies
 from storage.mapping.study_tables import study_events as study_events

@@ -11,11 +11,13 @@ from typing import Any
 
 from cachetools import LRUCache
 from sqlalchemy import (
+    BindParameter,
     ColumnElement,
     Connection,
     Delete,
     Engine,
     Select,
+    bindparam,
     delete,
     exists,
     func,
@@ -41,6 +43,36 @@ from storage.opening import open_home_database
 _AT_ONCE = 500  # ids in one IN (…); databases limit the parameters of a statement
 _TURNS_KEPT = 256
 
+
+def _among(column: Any) -> ColumnElement[bool]:
+    among: ColumnElement[bool] = column.in_(bindparam("ids", expanding=True))
+    return among
+
+
+# Statements of every search and of every event of its screen, built once: that takes as long as to run them.
+_S, _B, _T, _UP = tables.sessions.c, tables.branches.c, tables.turns.c, tables.thumbs.c
+_CHILD, _DEEPER = tables.turns.alias("child").c, tables.turns.alias("deeper").c
+_OF_SESSION: BindParameter[str] = bindparam("session_id")
+_SESSIONS = select(tables.sessions).where(_among(_S.session_id))
+_BRANCHES = select(tables.branches).where(_among(_B.session_id)).order_by(_B.session_id, _B.number)
+_TURNS = select(tables.turns).where(_among(_T.session_id)).order_by(_T.session_id, _T.seq)
+_TURN_IDS = select(_T.turn_id).where(_among(_T.session_id)).order_by(_T.session_id, _T.seq)
+_SOME_TURNS = select(tables.turns).where(_among(_T.turn_id))
+_THUMBS = (select(tables.thumbs, _T.session_id).join(tables.turns, _T.turn_id == _UP.turn_id)
+           .where(_among(_T.session_id))
+           .order_by(_T.session_id, _UP.created_at, _UP.turn_id, _UP.image_id, _UP.person))
+_LOCKED = select(_S.target_id).where(_S.session_id == _OF_SESSION).with_for_update()
+_PARENT = select(
+    _B.branch_id, _B.session_id, _B.number, _B.name, _B.removed_at, _T.number.label("depth"),
+    (exists().where(_CHILD.parent_id == _T.turn_id)
+     | exists().where(_DEEPER.branch_id == _T.branch_id, _DEEPER.number > _T.number)).label("goes_on"),
+).join(tables.turns, _T.branch_id == _B.branch_id).where(_T.turn_id == bindparam("parent_id"))
+_LAST_BRANCH = select(func.coalesce(func.max(_B.number), 0)).where(_B.session_id == _OF_SESSION)
+_LAST_TURN = select(func.coalesce(func.max(_T.seq), 0)).where(_T.session_id == _OF_SESSION)
+_ADD_SESSION, _ADD_BRANCH, _ADD_TURN = insert(tables.sessions), insert(tables.branches), insert(tables.turns)
+_CONTINUED = update(tables.sessions).where(_S.session_id == bindparam("of_session")).values(
+    updated_at=bindparam("at"), removed_at=None)
+
 def open_store(settings: Settings) -> SqlSessionStore:
     """Session store of the configured database, migrated. Raises StorageError."""
     return SqlSessionStore(open_home_database(settings)[0])
@@ -62,8 +94,7 @@ class SqlSessionStore:
         created_at = session.created_at or datetime.now(UTC)
         created = replace(session, title=clean_name(session.title), created_at=created_at)
         with writing(self.engine) as connection:
-            connection.execute(insert(tables.sessions).values(
-                session_values(created, created_at) | {"owner": owner or None}))
+            connection.execute(_ADD_SESSION, session_values(created, created_at) | {"owner": owner or None})
         return created
 
     def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
@@ -94,10 +125,10 @@ class SqlSessionStore:
             turn = make(branch, number)
             check_turn(turn, session_id, parent_id, branch, number)
             if is_new:
-                connection.execute(insert(tables.branches).values(vars(branch)))
-            seq = _highest(connection, tables.turns.c.seq, session_id) + 1
-            connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
-            _update(connection, session_id, updated_at=turn.created_at, removed_at=None)
+                connection.execute(_ADD_BRANCH, vars(branch))
+            last: int = connection.execute(_LAST_TURN, {"session_id": session_id}).scalar_one()
+            connection.execute(_ADD_TURN, turn_values(turn, last + 1))
+            connection.execute(_CONTINUED, {"of_session": session_id, "at": turn.created_at})
         return turn
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
@@ -220,8 +251,7 @@ def _thumb(turn_id: str, image_id: str, person: str) -> Delete:
 
 def _lock(connection: Connection, session_id: str) -> str | None:
     """Lock the session for writing, and return its target. SQLite has locked the whole file already."""
-    s = tables.sessions.c
-    row = connection.execute(select(s.target_id).where(s.session_id == session_id).with_for_update()).first()
+    row = connection.execute(_LOCKED, {"session_id": session_id}).first()
     if row is None:
         raise _unknown_session(session_id)
     target_id: str | None = row.target_id
@@ -232,30 +262,17 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
     """Position of the next turn: its branch, whether the branch is new, its depth."""
     number = 1
     if parent_id is not None:
-        t = tables.turns.c
-        parent = connection.execute(select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
+        parent = connection.execute(_PARENT, {"parent_id": parent_id}).first()
         if parent is None:
             raise UnknownSession(f"No turn {quoted(parent_id)} here. Reload the session and continue from one of its "
                                  "turns.")
         if parent.session_id != session_id:
             raise SearchError("That turn belongs to another session. Open its session to continue from it.")
-        number = parent.number + 1
-        has_child = connection.execute(select(t.turn_id).where(t.parent_id == parent_id).limit(1)).first()
-        deeper = connection.execute(select(t.turn_id).where(
-            t.branch_id == parent.branch_id, t.number > parent.number).limit(1)).first()
-        if has_child is None and deeper is None:
-            b = tables.branches
-            row = connection.execute(select(b).where(b.c.branch_id == parent.branch_id)).one()
-            if row.removed_at is None:
-                return record_from(Branch, row), False, number
-    highest = _highest(connection, tables.branches.c.number, session_id)
+        number = parent.depth + 1
+        if not parent.goes_on and parent.removed_at is None:
+            return record_from(Branch, parent), False, number
+    highest = connection.execute(_LAST_BRANCH, {"session_id": session_id}).scalar_one()
     return Branch(new_id(), session_id, highest + 1, ""), True, number
-
-
-def _highest(connection: Connection, column: Any, session_id: str) -> int:
-    of_session = column.table.c.session_id == session_id
-    highest: int | None = connection.execute(select(func.max(column)).where(of_session)).scalar_one()
-    return highest or 0
 
 
 def _update(connection: Connection, session_id: str, **values: Any) -> None:
@@ -272,15 +289,13 @@ class _Turns:
         self._lock = threading.Lock()
 
     def of(self, connection: Connection, session_ids: Sequence[str]) -> list[Turn]:
-        t = tables.turns.c
-        ids = list(connection.execute(
-            select(t.turn_id).where(t.session_id.in_(session_ids)).order_by(t.session_id, t.seq)).scalars())
+        ids = list(connection.execute(_TURN_IDS, {"ids": session_ids}).scalars())
         with self._lock:
             found = {turn_id: self._read[turn_id] for turn_id in ids if turn_id in self._read}
         new = [turn_id for turn_id in ids if turn_id not in found]
         for start in range(0, len(new), _AT_ONCE):
-            some = select(tables.turns).where(t.turn_id.in_(new[start:start + _AT_ONCE]))
-            found |= {row.turn_id: turn_from(row) for row in connection.execute(some)}
+            some = connection.execute(_SOME_TURNS, {"ids": new[start:start + _AT_ONCE]})
+            found |= {row.turn_id: turn_from(row) for row in some}
         with self._lock:
             self._read.update((turn_id, found[turn_id]) for turn_id in new[-_TURNS_KEPT:] if turn_id in found)
         return [found[turn_id] for turn_id in ids if turn_id in found]
@@ -318,23 +333,23 @@ def load_sessions(
     found: dict[str, SearchSession] = {}
     for start in range(0, len(session_ids), _AT_ONCE):
         wanted = session_ids[start:start + _AT_ONCE]
-        rows = connection.execute(select(tables.sessions).where(tables.sessions.c.session_id.in_(wanted), *only)).all()
+        rows = connection.execute(_SESSIONS.where(*only) if only else _SESSIONS, {"ids": wanted}).all()
         ids = [row.session_id for row in rows]
         if not ids:
             continue
         branches: dict[str, list[Branch]] = defaultdict(list)
         removed: set[str] = set()
-        for row in connection.execute(_in_order(tables.branches.c.number, ids)):
+        for row in connection.execute(_BRANCHES, {"ids": ids}):
             branches[row.session_id].append(record_from(Branch, row))
             if row.removed_at is not None and not whole:
                 removed.add(row.branch_id)
         turns: dict[str, list[Turn]] = defaultdict(list)
         read = known.of(connection, ids) if known is not None else map(
-            turn_from, connection.execute(_in_order(tables.turns.c.seq, ids)))
+            turn_from, connection.execute(_TURNS, {"ids": ids}))
         for turn in read:
             turns[turn.session_id].append(turn)
         thumbs: dict[str, list[Thumb]] = defaultdict(list)
-        for row in connection.execute(_thumbs_of(ids)):
+        for row in connection.execute(_THUMBS, {"ids": ids}):
             thumbs[row.session_id].append(record_from(Thumb, row))
         found |= {row.session_id: without_branches(session_from(
             row, branches[row.session_id], turns[row.session_id], thumbs[row.session_id]), removed) for row in rows}
@@ -396,18 +411,6 @@ def select_summaries(limit: int, gallery: str | None, among: Collection[str] | N
     if among is not None:
         query = query.where(s.session_id.in_(among))
     return query if gallery is None else query.where(s.gallery == gallery)
-
-
-def _in_order(column: Any, session_ids: Sequence[str]) -> Select[Any]:
-    table = column.table
-    return select(table).where(table.c.session_id.in_(session_ids)).order_by(table.c.session_id, column)
-
-
-def _thumbs_of(session_ids: Sequence[str]) -> Select[Any]:
-    t = tables.thumbs
-    return (select(t, tables.turns.c.session_id).join(tables.turns, tables.turns.c.turn_id == t.c.turn_id)
-            .where(tables.turns.c.session_id.in_(session_ids))
-            .order_by(tables.turns.c.session_id, t.c.created_at, t.c.turn_id, t.c.image_id, t.c.person))
 
 
 def remove_before(engine: Engine, before: datetime) -> Sequence[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, case, delete, func, insert, select, update
 
 from annotation.records import AuditEvent, OpenAssignments, Reassign, Reassignment, Released, Seat, Study, name_key
 from cir_core.errors import StudyClosed, StudyError
@@ -35,8 +35,9 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     name = annotator.strip()
     values = {"annotator": name, "annotator_key": name_key(name), "joined_at": at, "seen_at": at}
     t = tables.study_seats
-    free = connection.execute(select(func.min(_seat.number)).where(
-        _seat.study_id == study_id, _seat.annotator_key.is_(None))).scalar_one()
+    free = connection.execute(select(_seat.number).where(   # seats whose work went to others come last
+        _seat.study_id == study_id, _seat.annotator_key.is_(None),
+    ).order_by(case((_seat.total > 0, 0), else_=1), _seat.number).limit(1)).scalar_one_or_none()
     if free is not None:
         connection.execute(update(t).where(_seat.study_id == study_id, _seat.number == free).values(**values))
         return Seat(study_id, free, name, at, at)
@@ -58,6 +59,17 @@ def take_more_work(connection: Connection, study_id: str, annotator: str, at: da
     _mark(connection, seat, released=False)
     reopened = _set_block(connection, seat, "handed_on", "open")
     return reopened + _reassign(connection, study, seat.number, at, reassign)
+
+
+def give_work(connection: Connection, study: Study, annotator: str, at: datetime, reassign: Reassign) -> None:
+    """Give somebody who is back, or whose seat is empty, their open work again, or others'."""
+    seat = known_seat(connection, study, annotator, lock=True)
+    if seat.released:
+        _mark(connection, seat, released=False)
+        _set_block(connection, seat, "handed_on", "open")
+        seat = known_seat(connection, study, annotator)
+    if seat.done >= seat.total:
+        _reassign(connection, study, seat.number, at, reassign)
 
 
 def release_work(connection: Connection, study_id: str, annotator: str, by: str) -> Released:

@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.records import (
     LOCAL,
+    TEST_OF,
     Admit,
     Assignment,
     AuditAction,
@@ -87,8 +88,9 @@ class SqlStudyStore:
 
     def studies(self) -> Sequence[Study]:
         with reading(self.engine) as connection:
-            return tuple(map(study_from, connection.execute(
-                select(tables.studies).order_by(_study.created_at.desc(), _study.study_id))))
+            found = map(study_from, connection.execute(
+                select(tables.studies).order_by(_study.created_at.desc(), _study.study_id)))
+            return tuple(study for study in found if TEST_OF not in study.source)
 
     def items(self, study_id: str) -> Sequence[Item]:
         with reading(self.engine) as connection:

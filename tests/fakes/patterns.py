@@ -16,6 +16,7 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 PRODUCT = ("cir_core", "annotation", "storage", "web", "cli")
 METHODS = frozenset({"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
+_USED = re.compile(rf"\bre\s*\.\s*({'|'.join(sorted(METHODS))}|compile)\b")
 _FLAGS = re.ASCII | re.IGNORECASE | re.DOTALL | re.MULTILINE | re.VERBOSE
 _FIXED = ("a+", "/a", "a ", '"a', "“a", "://", "a@", " \t", "0.", "[[", "e\u0301", "\u0301", "<a", "a,", "\\a", "a:",
           "''", "((", "a-", "a_", "\r\n")
@@ -33,23 +34,20 @@ class Use:
     method: str
 
 
-def uses(given: Mapping[str, Sequence[re.Pattern[Any]]]) -> list[Use]:
-    """All of them. ``given``: the patterns of a call whose first argument is only known while it runs, by "file: that
+def files() -> list[str]:
+    """Those of the product that use patterns, told by a look at their text: nothing is imported or parsed yet."""
+    return sorted(path.relative_to(ROOT).as_posix() for room in PRODUCT for path in (ROOT / room).rglob("*.py")
+                  if _USED.search(path.read_text("utf-8")))
+
+
+def uses(name: str, given: Mapping[str, Sequence[re.Pattern[Any]]]) -> Iterator[Use]:
+    """All of a file. ``given``: the patterns of a call whose first argument is only known while it runs, by "file: that
     argument". Raises ``AssertionError`` for such a call that it does not have."""
-    found: list[Use] = []
-    for path in sorted(path for room in PRODUCT for path in (ROOT / room).rglob("*.py")):
-        source = path.read_text("utf-8")
-        if "re." in source:
-            found += _uses_in(path, ast.parse(source), given)
-    return found
-
-
-def _uses_in(path: Path, tree: ast.Module, given: Mapping[str, Sequence[re.Pattern[Any]]]) -> Iterator[Use]:
-    name = path.relative_to(ROOT).as_posix()
+    tree = ast.parse((ROOT / name).read_text("utf-8"))
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
              and isinstance(node.func.value, ast.Name) and node.func.value.id == "re"
              and node.func.attr in METHODS | {"compile"}]
-    if not calls:
+    if not calls:    # the text was in a string
         return
     module = importlib.import_module(name.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     applied = _applied(tree)

@@ -64,6 +64,9 @@ def test_rows_equal_a_direct_forward_pass(folder: Path, encoder: Encoder) -> Non
         texts = model.encode_text(tokens, normalize=True)
     np.testing.assert_allclose(encoder.encode_images(_images()), images.numpy(), atol=1e-5)
     np.testing.assert_allclose(encoder.encode_texts(TEXTS), texts.numpy(), atol=1e-5)
+    # Padding is left out, up to the longest text of a batch.
+    alone = np.concatenate([encoder.encode_texts([text]) for text in TEXTS])
+    np.testing.assert_allclose(alone, texts.numpy(), atol=1e-5)
 
 
 def test_rows_are_unit_float32_and_none_for_nothing(encoder: Encoder) -> None:

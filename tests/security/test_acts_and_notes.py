@@ -14,7 +14,17 @@ from sqlalchemy import Engine, event, select
 
 from annotation.accounts.service import Passwords, PeopleService
 from annotation.kinds.validity.answers import Validity
-from annotation.records import AUDIT_ACTIONS, AuditAction, Decision, MetricScores, Seat, Study
+from annotation.records import (
+    AUDIT_ACTIONS,
+    AuditAction,
+    Decision,
+    MetricScores,
+    Participant,
+    PaymentDecision,
+    Recruitment,
+    Seat,
+    Study,
+)
 from annotation.studies.service import StudyService
 from cir_core.errors import StorageError
 from cir_core.types.records import new_id
@@ -22,6 +32,7 @@ from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import reading
 from storage.mapping.tables import metadata
+from storage.studies.recruitment import SqlRecruitmentStore
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine as engine
 from tests.fakes.people import LIGHT, PASSWORD
@@ -53,6 +64,10 @@ class There:
     shops: Study
     closed: Study
 
+    @property
+    def recruitment(self) -> SqlRecruitmentStore:
+        return SqlRecruitmentStore(self.studies.engine)
+
     def scores(self, name: str) -> MetricScores:
         return MetricScores(name, "", {(self.studies.items(self.shops.study_id)[0].item_id, 1): 0.5})
 
@@ -82,6 +97,9 @@ CASES: Mapping[AuditAction, Callable[[There], object]] = {
     "study.renamed": lambda it: it.studies.rename(it.study.study_id, "Second", by="Ada"),
     "study.removed": lambda it: it.studies.remove(it.study.study_id, by="Ada"),
     "study.settings": lambda it: it.studies.change_settings(it.study.study_id, {"broad_at": 3}, by="Ada"),
+    "study.recruiting": lambda it: it.recruitment.save(
+        Recruitment(it.study.study_id, "link-token", "secret", {"open": True}), by="Ada"),
+    "study.paid": lambda it: it.recruitment.pay(it.study.study_id, [PaymentDecision("p1", "approved")], by="Ada"),
     "scores.added": lambda it: it.studies.save_scores(it.shops.study_id, it.scores("Other"), "Ada", NOW),
     "scores.removed": lambda it: it.studies.drop_scores(it.shops.study_id, "Recall", by="Ada"),
     "item.decided": lambda it: it.decide(),
@@ -106,6 +124,7 @@ def there(engine: Engine, tmp_path: Path) -> There:
     made = There(people, studies, people.sign_in("Bob", PASSWORD), people.invite("annotator", 7, 1, "Ada"), study,
                  item.item_id, shops, closed)
     studies.save_scores(shops.study_id, made.scores("Recall"), "Ada", NOW)
+    made.recruitment.enter(Participant(study.study_id, "p1", "P-1", {}, "new", {}, "", NOW))
     return made
 
 

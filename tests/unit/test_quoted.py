@@ -62,7 +62,10 @@ def test_no_sentence_quotes_a_value_that_is_not_cut() -> None:
     found = set()
     for room in ("cir_core", "annotation", "storage", "web", "cli"):
         for path in (ROOT / room).rglob("*.py"):
+            text = path.read_text("utf-8")
+            if "!r" not in text and "! r" not in text:     # parsing all of them takes seconds
+                continue
             found |= {f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node.value)}"
-                      for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                      for node in ast.walk(ast.parse(text))
                       if isinstance(node, ast.FormattedValue) and node.conversion == ord("r")}
     assert found == WHOLE

@@ -436,9 +436,12 @@ def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
 def test_a_presentation_and_what_is_closed_until_wanted(open_page: Open) -> None:
     page = open_page("/", folded=True)
     page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
     expect(screen.text_field(page)).to_be_focused()
     screen.search(page, "in red", 1)
+    for _ in range(2):   # out of the page, and into it again
+        page.keyboard.press("Tab")
+    expect(screen.text_field(page)).to_be_focused()
+    screen.tiles(page).first.focus()
     how = page.get_by_role("complementary", name="How this was found")
     expect(how).to_be_hidden()
     page.keyboard.press("h")

@@ -72,7 +72,8 @@ CHECKS = frozenset({"/healthz", "/readyz", "/metrics"})   # asked by machines, u
 # A browser asks for the manifest without cookies.
 _OPEN = CHECKS | frozenset({"/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
 
-OWN_PARTS = frozenset({*_CALLS, *_ANYBODY, _GRADIO, *(path[1:] for path in _OPEN), "own", "join", "docs", "mcp"})
+OWN_PARTS = frozenset({*_CALLS, *_ANYBODY, _GRADIO, *(path[1:] for path in _OPEN), "own", "join", "take", "docs",
+                       "mcp"})
 """First parts of cirque's own paths. A path below which cirque is served begins with none of them: where a proxy takes
 that path off, nobody could tell what is left from a request that still has it."""
 
@@ -105,6 +106,8 @@ def is_open(path: str) -> bool:
     match path.split("/"):
         case ["", "join", secret]:
             return bool(secret)
+        case ["", "take", token, *_]:   # of a study, for participants, who have cookies of their own
+            return bool(token)
         case ["", "own", _, *_]:
             return True
     return plain(path) in _OPEN

@@ -30,6 +30,8 @@ class Visitor:
     open: bool                   # nobody has an account: no sign-in
     demo: bool = False           # of a public demo: searches, and nothing of it is kept
     address: str = ""            # of a public demo's visitor, hashed: a name is as new as a browser's cookies
+    study: str = ""              # of a participant without an account: id of the only study there is for them
+    title: str = ""              # what they read as its name
 
     @property
     def counted(self) -> str:

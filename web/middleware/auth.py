@@ -30,7 +30,7 @@ from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 from web.ui.static_files import FRESH, OWN_PAGE, notice
 
-SIGN_IN, BROWSER = "cirque", "cirque-visitor"
+SIGN_IN, BROWSER, PARTICIPANT = "cirque", "cirque-visitor", "cirque-participant"
 _log = logging.getLogger("cirque.requests")
 
 _PLAIN_HTTP = ("A cookie was set over plain http, and browsers send none of those in a frame of another site "
@@ -45,21 +45,25 @@ class Cookies:
     framed: bool = False
     _warnings: list[str] = field(default_factory=list, repr=False, compare=False)   # what was logged once
 
-    def set(self, answer: Response, scope: Scope, value: str, seconds: int, kind: str = SIGN_IN) -> None:
-        """``seconds``: 0 deletes it."""
+    def set(
+        self, answer: Response, scope: Scope, value: str, seconds: int, kind: str = SIGN_IN, below: str = "",
+    ) -> None:
+        """``seconds``: 0 deletes it. ``below``: the path below the app's root, without a slash in front, that alone
+        gets the cookie."""
         secure = _is_secure(scope)
         framed = self.framed and secure
         if self.framed and not secure and not self._warnings:
             self._warnings.append(_PLAIN_HTTP)
             _log.warning("%s", _PLAIN_HTTP)
-        answer.set_cookie(cookie_of(scope, kind), value, max_age=seconds, path=f"{scope.get('root_path', '')}/",
+        answer.set_cookie(cookie_of(scope, kind, below), value, max_age=seconds,
+                          path=f"{scope.get('root_path', '')}/{below}",
                           httponly=True, secure=secure, samesite="none" if framed else "lax")
         if framed:   # Starlette has it from Python 3.14 on
             name, cookie = answer.raw_headers[-1]
             answer.raw_headers[-1] = (name, cookie + b"; Partitioned")
 
 
-def cookie_of(scope: Scope, kind: str = SIGN_IN) -> str:
+def cookie_of(scope: Scope, kind: str = SIGN_IN, below: str = "") -> str:
     """Name of a cookie for the request's scheme and path. Over https the plain name is ignored: a sibling domain could
     set it and sign the user in as somebody else. ``__Host-`` is taken from this host alone; browsers have it for whole
     hosts only, so below a path it is ``__Secure-``: over https alone."""
@@ -67,7 +71,7 @@ def cookie_of(scope: Scope, kind: str = SIGN_IN) -> str:
     named = kind + root.replace("/", ".")
     if not _is_secure(scope):
         return named
-    return f"__Secure-{named}" if root else f"__Host-{named}"
+    return f"__Secure-{named}" if root or below else f"__Host-{named}"
 
 
 def _is_secure(scope: Scope) -> bool:

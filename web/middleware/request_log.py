@@ -27,7 +27,7 @@ _log = logging.getLogger("cirque.requests")
 _LEFT = 499           # nginx's number for who went away before the answer
 _MOST = 200           # letters of a path
 # What follows these is a secret of its own, or long.
-_SECRET_AFTER = frozenset({"join", "runs", "heartbeat", "call"})
+_SECRET_AFTER = frozenset({"join", "take", "runs", "heartbeat", "call"})
 
 
 class RequestLog:

@@ -110,9 +110,11 @@ def wire_search(call: Call) -> None:
 def check_search(services: Services, person: str, given: Mapping[str, Any]) -> None:
     """Validate the arguments of ``/search`` before it waits and its image is fetched. Raises ``CirqueError``."""
     marks_of({"more": given["more"] or [], "less": given["less"] or []})
-    wanted = (given["session_id"] or "").strip()
-    settings = _method(services, (given["method"] or "").strip(), services.search.session(wanted) if wanted else None)
-    clean_text(given["text"], required=settings.base != "image-only")
+    wanted, method = (given["session_id"] or "").strip(), (given["method"] or "").strip()
+    if not wanted or method or given["image"] or not clean_text(given["text"], required=False):
+        # Otherwise the session decides nothing here, and the turn loads it anyway.
+        settings = _method(services, method, services.search.session(wanted) if wanted else None)
+        clean_text(given["text"], required=settings.base != "image-only")
     _whole(given["k"])
     _folds_at(given["fold"])
     check_further("", listed_ids(given["also"], "also"))

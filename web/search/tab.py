@@ -15,10 +15,11 @@ from web.ui.static_files import in_module
 def build_search_tab(demo: gr.Blocks, services: Services) -> None:
     screen = Screen(services)
     first = screen.empty()
-    panels = {"state": _panel("state", first), "top": _panel("top", first)}
+    panels = {"state": _panel("state", first)}
     with gr.Row(elem_id="bench"):
         with gr.Column(elem_id="side", scale=0, min_width=0):
             panels["rail"] = _panel("rail", first)
+        panels["top"] = _panel("top", first)   # above it, but Tab comes to the text field first
         with gr.Column(elem_id="main", min_width=0):
             panels["strip"] = _panel("strip", first)
             panels["results"] = _panel("results", first)

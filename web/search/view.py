@@ -84,8 +84,9 @@ class UiState:
 
     @property
     def address(self) -> str:
-        """The query of the URL at which this view is shown to others, without what nobody stored."""
-        shown = {"session": self.session_id, "turn": self.turn_id, "branch": self.branch_id if self.turn_id else None,
+        """The query of the URL at which this view is shown to others, without what nobody stored. A branch without a
+        turn: started over."""
+        shown = {"session": self.session_id, "turn": self.turn_id, "branch": self.branch_id,
                  "comparison": self.comparison_id}
         if self.comparison_id is None and self.compare is not None:
             shown["branches"] = ",".join(self.compare)

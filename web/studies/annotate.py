@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from fastapi import APIRouter
 
+from annotation.records import Workspace
 from cir_core.errors import StudyError
-from web.http.json_api import Fields, check_opener, get_endpoint, json_routes, post_endpoint
+from web.http.json_api import Endpoint, Fields, check_opener, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor
 from web.services import Services
 from web.studies import annotate_json as present
@@ -16,25 +18,30 @@ from web.studies.images import study_image
 
 def study_routes(services: Services) -> APIRouter:
     """``/study/…``: the visitor's own work. Plain routes, as this path must be fast."""
+    return json_routes("/study", *study_endpoints(services))
+
+
+def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, Endpoint]]:
+    """The endpoints of GET and of POST, by path."""
     studies = services.studies
 
     def mine(visitor: Visitor, query: Mapping[str, str]) -> object:
         return present.mine(studies.assigned_studies(visitor.name))
 
     def rubric(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return dict(studies.page(query.get("study", "")))
+        return dict(studies.page(_study(visitor, query)))
 
     def at(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return present.workspace(studies.workspace(
-            query.get("study", ""), visitor.name, item_id=query.get("item"), position=_position(query.get("position"))))
+        return _desk(visitor, studies.workspace(
+            _study(visitor, query), visitor.name, item_id=query.get("item"), position=_position(query.get("position"))))
 
     def overview(visitor: Visitor, query: Mapping[str, str]) -> object:
-        study = query.get("study", "")
+        study = _study(visitor, query)
         return present.overview(studies.overview(study, visitor.name), studies.begun(study, visitor.name))
 
     def join(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
-        return present.workspace(studies.join(sent["study"], visitor.name))
+        return _desk(visitor, studies.join(_study(visitor, sent), visitor.name))
 
     def save(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
@@ -42,44 +49,57 @@ def study_routes(services: Services) -> APIRouter:
         if then not in ("next", "stay"):
             raise StudyError("“then” must be “next” or “stay”.")
         saved, workspace = studies.save(
-            sent["study"], visitor.name, sent["item"], sent["answer"], sent["token"], seconds=sent.get("seconds", 0),
-            seen_revision=sent.get("seen_revision"), stay=then == "stay",
+            _study(visitor, sent), visitor.name, sent["item"], sent["answer"], sent["token"],
+            seconds=sent.get("seconds", 0), seen_revision=sent.get("seen_revision"), stay=then == "stay",
         )
         if not saved.repeated:
             services.meter.judged(saved.judgement.protocol)
-        return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
+        return {"saved": present.saved(saved), "desk": _desk(visitor, workspace)}
 
     def gate(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
         passed, workspace = studies.pass_gate(
-            sent["study"], visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
+            _study(visitor, sent), visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
             attempt=sent.get("attempt"), answer=sent.get("answer"),
         )
-        return {"passed": passed, "desk": present.workspace(workspace)}
+        return {"passed": passed, "desk": _desk(visitor, workspace)}
 
     def draft(visitor: Visitor, sent: Fields) -> object:
         """Save a draft; discard it if it has no answer."""
         check_opener(visitor, sent.get("by"))
         if sent["answer"] is None:
-            studies.drop_draft(sent["study"], visitor.name, sent["item"])
+            studies.drop_draft(_study(visitor, sent), visitor.name, sent["item"])
             return {"kept": False}
-        studies.save_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
+        studies.save_draft(_study(visitor, sent), visitor.name, sent["item"], sent["answer"],
+                           seconds=sent.get("seconds", 0))
         return {"kept": True}
 
     def more(visitor: Visitor, sent: Fields) -> object:
-        added, workspace = studies.more(sent["study"], visitor.name)
-        return {"added": added, "desk": present.workspace(workspace)}
+        added, workspace = studies.more(_study(visitor, sent), visitor.name)
+        return {"added": added, "desk": _desk(visitor, workspace)}
 
     answer = ("study", "item", "answer")
     gets = {"/mine": get_endpoint(mine), "/rubric": get_endpoint(rubric), "/at": get_endpoint(at),
             "/overview": get_endpoint(overview),
             "/image/{study_id}/{name}": study_image(services.settings, services.study_members)}
-    return json_routes("/study", gets, {
+    return gets, {
         "/join": post_endpoint(join, ("study",), ("by",)), "/more": post_endpoint(more, ("study",)),
         "/save": post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")),
         "/gate": post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")),
         "/draft": post_endpoint(draft, answer, ("seconds", "by")),
-    })
+    }
+
+
+def _study(visitor: Visitor, given: Mapping[str, Any]) -> Any:
+    """The study that is asked for. A participant's link leads into one: whatever a call names, it is that one."""
+    return visitor.study or given.get("study", "")
+
+
+def _desk(visitor: Visitor, workspace: Workspace) -> dict[str, Any]:
+    found = present.workspace(workspace)
+    if visitor.study:
+        found["study"]["name"] = visitor.title
+    return found
 
 
 def _position(text: str | None) -> int | None:

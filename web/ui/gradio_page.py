@@ -16,7 +16,7 @@ from jinja2 import BaseLoader, Environment
 from starlette.templating import Jinja2Templates
 
 from web.http.pages import SCREENS
-from web.ui.static_files import ASSETS, ICON, asset_url
+from web.ui.static_files import ASSETS, ICON, asset_url, modules_of
 
 if TYPE_CHECKING:
     _Source = tuple[str, str | None, Callable[[], bool] | None]
@@ -69,9 +69,21 @@ def head() -> str:
     )
 
 
+def preload() -> str:
+    """A script that has the browser fetch the screen's scripts beside Gradio's. They run once Gradio has begun."""
+    base = asset_url(SCREENS[0].script).removesuffix(SCREENS[0].script)
+    modules = json.dumps({page.path[1:]: modules_of(page.script) for page in SCREENS}, separators=(",", ":"))
+    return (
+        f"<script>const modules = {modules}, page = location.pathname.replace(/\\/$/, '').split('/').pop();"
+        "for (const path of modules[page] ?? modules['']) document.head.append("
+        "Object.assign(document.createElement('link'), { rel: 'modulepreload', "
+        f"href: new URL('{base}' + path, document.baseURI) }}));</script>"
+    )
+
+
 class OwnPage(BaseLoader):
     """The templates of ``loader`` with the page's head as cirque has it. Its ``head`` would come too late, by a script:
-    browsers have looked for /favicon.ico by then."""
+    browsers have looked for /favicon.ico by then, and would fetch one script after the other."""
 
     def __init__(self, loader: BaseLoader) -> None:
         self._loader = loader
@@ -79,7 +91,8 @@ class OwnPage(BaseLoader):
     def get_source(self, environment: Environment, template: str) -> _Source:
         source, path, is_fresh = self._loader.get_source(environment, template)
         if template == _PAGE:
-            source = _MANIFEST.sub("", source).replace("<head>", f'<head><link rel="icon" href="{ICON}">', 1)
+            own = f'<head><link rel="icon" href="{ICON}">{{% raw %}}{preload()}{{% endraw %}}'
+            source = _MANIFEST.sub("", source).replace("<head>", own, 1)
         return source, path, is_fresh
 
 

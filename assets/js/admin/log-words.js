@@ -9,6 +9,7 @@ const SAID = {
   "study.made": "created a study", "study.imported": "imported a study", "study.opened": "opened a study", "study.closed": "closed a study",
   "study.released": "reassigned somebody’s work", "study.renamed": "renamed a study", "study.removed": "removed a study",
   "study.settings": "changed a study’s settings", "study.exported": "exported a study",
+  "study.recruiting": "changed how a study recruits", "study.paid": "approved or rejected participants",
   "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
   "benchmark.started": "started a construction", "benchmark.stopped": "stopped a construction", "benchmark.downloaded": "downloaded a benchmark",

@@ -19,7 +19,8 @@ export async function deskOf(/** @type {string} */ name) {
 }
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
-/** @param {Desk} desk @param {{ join(): Promise<void>, others(): void }} how */
+// ``others`` leads to other studies; null where there are none for this person.
+/** @param {Desk} desk @param {{ join(): Promise<unknown>, others: (() => void) | null }} how */
 export async function beginScreen({ study: { name, one, many }, progress: { total } }, { join, others }) {
   const page = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
   const justShown = createGuard();
@@ -39,7 +40,7 @@ export async function beginScreen({ study: { name, one, many }, progress: { tota
     h("p", { class: "cq-lead", text: page.intro }),
     h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : many} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
-    problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
+    problem, h("div", { class: "cq-row" }, begin, others ? h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others }) : null));
   return { element, page, show() {
     justShown.start();
     begin.focus({ preventScroll: true });

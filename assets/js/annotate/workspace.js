@@ -1,5 +1,5 @@
 // One person at work in one study: an item, the answer to it, and what becomes of it. The screen is that of the kind.
-import { api, createGuard, say, setKeys, h } from "../shared/common.js";
+import { api, at, createGuard, say, setKeys, h } from "../shared/common.js";
 import { createClock } from "./work/clock.js";
 import { remember } from "./begin.js";
 import { createWork } from "./work/main.js";
@@ -52,7 +52,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
 
   function finished(/** @type {Desk} */ desk) {
     remember(null);
-    const end = endScreen(desk, { others, one, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
+    const end = endScreen(desk, { me, others, one, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -134,13 +134,13 @@ const MOST_NAMED = 12;
 
 // ``back`` and ``others`` lead elsewhere; ``more`` asks for more and answers a sentence if there is none.
 // ``one`` is what an item is called here, ``below`` stands under the figures.
-// ``change``: what may still be done to the answers.
+// ``change``: what may still be done to the answers. A participant (``me``) finishes, and goes on to the code.
 // ``changed``: [{item, name}] of changes that are not saved; ``go(item)`` leads to one of them.
 /**
  * @param {Pick<Desk, "study" | "progress">} desk
- * @param {{ more(): Promise<string>, back(): void, others(): void, go(item: string): void, changed?: { item: string, name: string }[], one?: string, change?: string, below?: HTMLElement | null }} how
+ * @param {{ me: Me, more(): Promise<string>, back(): void, others(): void, go(item: string): void, changed?: { item: string, name: string }[], one?: string, change?: string, below?: HTMLElement | null }} how
  */
-export function endScreen({ study, progress }, { more, back, others, go, changed = [], one = "item", change = "go back and change an answer", below = null }) {
+export function endScreen({ study, progress }, { me, more, back, others, go, changed = [], one = "item", change = "go back and change an answer", below = null }) {
   const said = h("p", { class: "cq-quiet", role: "status" });
   const { done, total, unsure, median_seconds: pace } = progress;
   /** @type {(string | number)[][]} */
@@ -151,18 +151,19 @@ export function endScreen({ study, progress }, { more, back, others, go, changed
     said.textContent = (await more()) || "";
     take.disabled = false;
   } });
-  const title = h("h1", { tabindex: -1, text: total ? "That was the last one. Thank you." : "Nothing to annotate yet" });
+  const title = h("h1", { tabindex: -1, text: total ? (me.participant ? "That was the last one" : "That was the last one. Thank you.") : "Nothing to annotate yet" });
   const element = h("section", { class: "st-page st-end" }, title,
     h("p", { class: "cq-lead", text: total
-      ? `All your items are answered and saved. You can still ${study.accepting ? change : "look at your answers"}.`
+      ? `All your items are answered and saved. ${me.participant ? "Finish to confirm it. Before that, you can" : "You can"} still ${study.accepting ? change : "look at your answers"}.`
       : `All ${several(one)} of this study are assigned to others. Ask for more below, or come back later.` }),
     total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value.toLocaleString("en") }), h("dt", { text: name })))) : null,
     unsaved(changed, go),
-    below,
+    me.participant ? null : below,
     h("div", { class: "cq-row" },
-      study.accepting ? take : null,
+      me.participant ? h("form", { method: "post", action: at("finish") }, h("button", { class: "cq-btn primary", type: "submit", text: "Finish" }))
+        : study.accepting ? take : null,
       total ? h("button", { class: "cq-btn", type: "button", text: "Review", onclick: back }) : null,
-      h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })), said);
+      me.participant ? null : h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })), said);
   return { element, title };
 }
 

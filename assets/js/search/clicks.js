@@ -5,7 +5,7 @@ import { weights } from "../shared/weights.js";
 import { act } from "./actions.js";
 import { linkTo } from "./address.js";
 import { closeDrawers, openDrawer } from "./drawers.js";
-import { $, queryField } from "./page.js";
+import { $ } from "./page.js";
 import { pick, play } from "./picker.js";
 import { ask } from "./query.js";
 import { browse } from "./reference.js";
@@ -14,7 +14,7 @@ import { present } from "./presentation.js";
 import { toggleFold } from "./restore.js";
 import { found, refine } from "./results/selection.js";
 
-const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play, weights, presentation: () => present(), text: () => queryField()?.focus() });
+const OPENS = /** @type {Record<string, () => void>} */ ({ theme: toggleTheme, keys: showKeys, play, weights, presentation: () => present() });
 
 // The first that fits, from the element inwards out.
 /** @type {Record<string, (data: Record<string, string>, hit: HTMLElement) => unknown>} */

@@ -74,13 +74,10 @@ onDraw(({ action, failed }) => {
   if (shown().running) asked = String(waitedFor()?.text ?? "");
   if (SEARCHES.includes(action) && !failed && field && field.value === asked) { // else the next text is being typed
     field.value = "";
-    if (narrow(720).matches) {
-      field.blur();
-      $("#results")?.scrollIntoView({ block: "start", behavior: "smooth" });
-    } else {
-      tiles()[0]?.focus({ preventScroll: true });
-      if (window.scrollY > 240) window.scrollTo({ top: 0, behavior: "smooth" });
-    }
+    field.blur(); // also where there are no results: on a phone its keyboard covers what has come
+    tiles()[0]?.focus({ preventScroll: true });
+    if (narrow(720).matches) $("#results")?.scrollIntoView({ block: "start", behavior: "smooth" });
+    else if (window.scrollY > 240) window.scrollTo({ top: 0, behavior: "smooth" });
   }
   if (action === "search" && failed) field?.focus();
   if (action === "reference" && !failed) {

@@ -47,7 +47,7 @@ export async function visitor(/** @type {CallOptions} */ options = {}) {
 // The screens that ``me`` may see (the server's table, web/http/pages.py), where there are several; and a menu with
 // them, for narrow windows, and with who this is. ``page`` is where we are.
 export function screens(/** @type {Me} */ me, /** @type {string} */ page) {
-  if (me.demo) return [];
+  if (me.demo || me.participant) return [];
   const links = () => me.pages
     .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.title, "aria-current": to.page === page ? "page" : null }));
   const menu = h("details", { class: "cq-menu" },

@@ -28,7 +28,8 @@ interface Choice extends Part {
 
 // --- who and where ---------------------------------------------------------------------------
 
-interface Me { name: string; role: string; open: boolean; demo: boolean; may: string[]; pages: { page: string; title: string; path: string }[] }
+/** `participant`: came by a study's link, and has that study alone, of the name `study`. */
+interface Me { name: string; role: string; open: boolean; demo: boolean; participant?: boolean; study?: string; may: string[]; pages: { page: string; title: string; path: string }[] }
 interface Account { name: string; role: string; active: boolean; created_at: string }
 interface Invitation { invitation: string; role: string; uses_left: number; created_by: string; expires_at: string }
 interface People {
@@ -319,6 +320,22 @@ interface Plotly {
 }
 interface Window { Plotly: Plotly }
 
+// --- participants without accounts ------------------------------------------------------------------
+
+type RecruitingEnd = "complete" | "screened_out" | "over_quota";
+interface RecruitingQuestion { key: string; text: string; answers: string[]; accepts: string[] }
+interface RecruitingQuota { where: Record<string, string>; most: number }
+interface RecruitingSettings extends Record<RecruitingEnd, { text: string; code: string; url: string }> {
+  open: boolean; title: string; parameter: string; consent: string; questions: RecruitingQuestion[]; quotas: RecruitingQuota[]; people: number; minutes: number; accounts: string[] | null;
+}
+interface ParticipantRow {
+  id: string; annotator: string; state: "new" | "in" | "expired" | "finished" | "screened-out" | "over-quota"; entered_at: string; minutes: number | null;
+  done: number; total: number; code: string; payment: "open" | "approved" | "rejected"; reason: string;
+}
+interface Recruiting {
+  path: string; settings: RecruitingSettings; parameters: string[]; planned: number; idle_minutes: number; accepting: boolean; participants: ParticipantRow[]; decided?: number;
+}
+
 // --- calls ---------------------------------------------------------------------------------------------
 
 /** An encoder's weights: "url", "file", "encoder" and "there" are for admins. */
@@ -345,6 +362,7 @@ interface Answers {
   "adjudicate/case": OpenCase; "adjudicate/decide": { decision: Decision; overtook: boolean };
   "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans; "studies/targets": TargetCounts;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
+  "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
   "studies/release": { released: number; block: number; freed: boolean };
   "analysis/studies": { studies: Listed[] }; "analysis/report": Report | Unchanged; "analysis/disputed": { total: number; study: string; items: Disputed[] };

@@ -1,6 +1,7 @@
 // One study: how far its people are, what came of it so far, and what can be done with it.
 import { api, at, confirm, h, toast, messageOf } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
+import { participantsPart } from "./participants.js";
 import { resultsPart } from "./results.js";
 import { surveyPart } from "./survey.js";
 import { targetsPart } from "./targets.js";
@@ -30,6 +31,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   // What judges should not know of a study is kept from them until they ask for it all the same.
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
   const results = RESULTS[known.study.kind]({ screen, query, name: known.study.name, rule, secret });
+
+  const recruits = screen.may("manage") ? participantsPart(known.study.name, query) : null;
 
   const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
     if (!(await confirm(...asks))) return;
@@ -94,13 +97,13 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     if (document.activeElement === document.body) {
       [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });
     }
-    await results.again();
+    await Promise.all([results.again(), recruits?.again()]);
   }
 
   draw();
-  await results.again();
+  await Promise.all([results.again(), recruits?.again()]);
   return {
-    element: h("div", {}, head, tiles, people, results.element, plan),
+    element: h("div", {}, head, tiles, people, recruits?.element ?? [], results.element, plan),
     async beat() {
       const { counts, accepting } = await api("GET", `studies/counts?${query}`, undefined, { ask: false, news: true });
       drawTiles(counts);
@@ -142,7 +145,7 @@ export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} *
   const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),
     free && study.accepting ? h("p", { class: "cq-quiet" }, `${plural(free, "seat is", "seats are")} free. `,
       screen.may("people")
-        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), "; the next person to open the study gets one."]
+        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), " for people with accounts, or a link for participants below; the next person to open the study gets one."]
         : "The next person to open the study gets one.") : null);
   if (!taken.length) {
     return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];

@@ -226,14 +226,15 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
 
 
 def _held(wanted: Wanted) -> frozenset[str]:
-    """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour."""
+    """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour; and on this
+    plain one, whose second colour is that of the belt alone."""
     edits = wanted.edits
     if edits.pieces:
         return frozenset({"colour", "pattern"})
     second = edits.of("second_colour")
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
         return frozenset({"colour", "pattern"})
-    return frozenset({"colour", "trim"} if second else ())
+    return frozenset({"colour", "trim", "pattern"} if second else ())
 
 
 def _named(group: Group, wanted: Wanted, category: str) -> str:

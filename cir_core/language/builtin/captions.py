@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from cir_core.garments.lexicon import NONE, describe
 from cir_core.language.builtin.reading.edits import Edits, apply_edits, apply_with_notes
@@ -43,6 +44,12 @@ def parse_caption(text: str) -> Caption:
     several images (:mod:`cir_core.language.several`), what they agree on."""
     if several := captions_in(text):
         return _shared([parse_caption(one) for one in several])
+    found = _parsed(text)
+    return replace(found, slots=dict(found.slots))
+
+
+@lru_cache(maxsize=4096)   # a turn reads the reference's several times, and its results are the next turn's references
+def _parsed(text: str) -> Caption:
     read = interpret(text, is_caption=True)
     slots = apply_edits({}, read)
     if slots:

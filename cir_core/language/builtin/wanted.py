@@ -12,6 +12,7 @@ from cir_core.language.builtin.reading.edits import (
     Edits,
     apply_with_notes,
     beyond,
+    past,
     settled,
     target,
     traded,
@@ -79,7 +80,7 @@ def _past(edit: Edit, old: str | None, wanted: str) -> frozenset[str]:
     sign = 1 if edit.direction > 0 else -1
     if old is None:
         return frozenset()
-    found = beyond(edit.group, old, sign)
+    found = past(edit.group, old, sign)
     return found if abs(edit.direction) < 2 or wanted not in found else beyond(edit.group, wanted, sign)
 
 

@@ -67,8 +67,18 @@ def _arrived(service: SearchService, view: UiState, address: Data) -> UiState:
 
 
 def _at_turn(service: SearchService, view: UiState, address: Data) -> UiState:
-    turn_id = text_of(address, "turn") if view.session_id else ""
-    return open_turn(service, view, {"turn": turn_id, "branch": text_of(address, "branch")}) if turn_id else view
+    turn_id, branch_id = text_of(address, "turn"), text_of(address, "branch")
+    if view.session_id and turn_id:
+        return open_turn(service, view, {"turn": turn_id, "branch": branch_id})
+    first = next(iter(_line(session_of(service, view), branch_id)), None) if view.session_id else None
+    return _started_over(service, replace(view, branch_id=branch_id), first) if first else view
+
+
+def _started_over(service: SearchService, view: UiState, first: Turn) -> UiState:
+    """``view`` before ``first``, the branch's first turn."""
+    wall = view.wall or tuple(service.random_images(view.gallery, WALL))
+    return replace(leave(view, first), turn_id=None, branch_id=view.branch_id, adjustment=Adjustment(), undo=(),
+                   reference_id=first.reference_id, further=first.further, wall=wall)
 
 
 def _laid_out(services: Services, view: UiState, address: Data) -> UiState:
@@ -97,12 +107,12 @@ def go(services: Services, view: UiState, data: Data) -> UiState:
         view = fresh(view)
         if (gallery := text_of(data, "shown_gallery")) and gallery != view.gallery:
             view = replace(view, gallery=gallery, wall=())
-        view = as_shown(service, view if view.wall else propose(service, view), data)
+        view = view if view.wall else propose(service, view)
     elif not text_of(address, "turn"):   # before the first turn of a target's session, or started over
         view = replace(view, turn_id=None, compare=None, comparison_id=None, adjustment=Adjustment(), undo=(),
                        wall=view.wall or tuple(service.random_images(view.gallery, WALL)))
-        view = as_shown(service, view, data)
-    view = _laid_out(services, _at_turn(service, view, address), address)
+    view = _at_turn(service, view, address)
+    view = _laid_out(services, view if view.turn_id else as_shown(service, view, data), address)
     if seen.adjustment and view.turn_id != seen.turn_id:
         return replace(view, notice="Your changes to the previous turn were discarded.")
     return view
@@ -299,9 +309,7 @@ def _carried_out(service: SearchService, view: UiState, done: Outcome) -> UiStat
         return view
     if done.kind == "turn":
         return open_turn(service, view, {"turn": done.turn.turn_id})
-    wall = view.wall or tuple(service.random_images(view.gallery, WALL))
-    return replace(leave(view, done.turn), turn_id=None, branch_id=view.branch_id, adjustment=Adjustment(), undo=(),
-                   reference_id=done.turn.reference_id, further=done.turn.further, wall=wall)
+    return _started_over(service, view, done.turn)
 
 
 def begin_words(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:

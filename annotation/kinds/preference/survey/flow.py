@@ -15,16 +15,15 @@ Payloads of events, by kind of :class:`~annotation.records.StudyEvent`:
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import random
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from annotation.kinds.preference.survey.texts import SETTINGS
 from annotation.records import EventKind, Study, StudyEvent, name_key
+from annotation.studies.completion import new_secret as new_secret
+from annotation.studies.completion import person_code
 from annotation.studies.kinds import GateResult
 from annotation.studies.overview import WorkProgress
 from cir_core.errors import IncompleteJudgement, StudyError
@@ -90,7 +89,6 @@ def given_number(answer: object, check: AttentionCheck) -> int:
     return cast(int, answer)
 
 
-CODE_LENGTH = 8   # hex digits, after the prefix
 SECRET = "code_secret"
 """Key in ``Study.settings`` of the secret for completion codes, which never leaves the server. Without it there are no
 codes."""
@@ -185,18 +183,12 @@ def pass_gate(
     return GateResult(kind, {**asked, "answer": given, "right": right}, right)
 
 
-def new_secret() -> str:
-    """New value for :data:`SECRET`. Not derived from the seed, from which codes could be forged."""
-    return secrets.token_hex(32)
-
-
 def completion_code(study: Study, annotator: str) -> str | None:
     """Deterministic code per person and study. None if the study has no secret."""
     secret = study.settings.get(SECRET)
     if not isinstance(secret, str) or not secret:
         return None
-    digest = hmac.new(secret.encode(), f"{study.study_id}/{name_key(annotator)}".encode(), hashlib.sha256)
-    return str(_setting(study, "completion_prefix")) + digest.hexdigest()[:CODE_LENGTH].upper()
+    return str(_setting(study, "completion_prefix")) + person_code(secret, study.study_id, annotator)
 
 
 def finished_code(study: Study, annotator: str, events: Sequence[StudyEvent]) -> str | None:

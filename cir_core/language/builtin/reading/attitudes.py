@@ -5,22 +5,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cir_core.garments.tables import table
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem
 from cir_core.language.builtin.reading.vocabulary import Sense
 
+_WORDS = table("attitudes")
 _NOT = ReadItem(Sense("not"), ("not",))
 _INSTEAD = ReadItem(Sense("instead"), ("instead of",))
 _OTHER = ReadItem(Sense("other"), ("different",))
 _AWAY = ReadItem(Sense("away"), ("removed",))
 _WORD = Sense("word")
 _ENDS = frozenset({"break", "but"})
-_IT = frozenset({"it", "them", "that", "those", "this", "these"})
 _SMALL = frozenset({"stop", "a", "the", "verb", "much", "as", "in", "other", "with", "or", "more"})
 _ABOUT = frozenset({"in", "by", "of", "for", "with", "about", "under", "to", "wearing", "on", "from", "against"})
 _DENYING = frozenset({"not", "without", "away"})
 _TURNING = frozenset({"not", "without", "instead", "replace", "alter", "keep", "less", "to", "away"})
 _SAYING = frozenset({"value", "part", "word", "bad", "step", "noun", "keep", "alter", "replace", "pointer", "same"})
-_ALIKE = frozenset({"look", "looks", "looked", "looking", "feel", "feels", "felt", "feeling"})
+
+_IT = frozenset(_WORDS["it"])
+_ALIKE = frozenset(_WORDS["alike"])
+_WHO = frozenset(_WORDS["who"])
+_MISSING = frozenset(_WORDS["missing"])
+_SORRY = frozenset(_WORDS["sorry"])
+_PLAINLY = frozenset(_WORDS["plainly"])
+_REFUSING = frozenset(_WORDS["refusing"])
+_DISLIKES = frozenset(_WORDS["dislikes"])
+_HARMLESS = frozenset(_WORDS["harmless"])
+_LEADING = frozenset(_WORDS["leading"])
+_OWNED = frozenset(_WORDS["owned"])
+_VERBS = frozenset(_WORDS["verbs"])
+_GOOD = frozenset(_WORDS["good"])
+_STATES = frozenset(_WORDS["states"])
+_OWN = frozenset(_WORDS["own"])
+_PAST = frozenset(_WORDS["past"])
+_ADVISED = frozenset(_WORDS["advised"])
+_WISHING = frozenset(_WORDS["wishing"])
 
 
 def judged(items: Sequence[ReadItem], is_caption: bool) -> tuple[ReadItem, ...]:
@@ -47,9 +66,6 @@ def _clauses(items: Sequence[ReadItem]) -> list[list[ReadItem]]:
         if item.kind in _ENDS or comma or reason:
             found.append([])
     return [clause for clause in found if clause]
-
-
-_WHO = frozenset({"i", "im", "ill", "id", "we", "no", "not", "please", "can"})
 
 
 def _reasoned(items: Sequence[ReadItem]) -> list[ReadItem]:
@@ -100,13 +116,6 @@ def _is_lament(items: Sequence[ReadItem], place: int) -> bool:
     return False
 
 
-_MISSING = frozenset({"no", "not", "isnt", "arent", "doesnt have", "hasnt", "wasnt", "didnt have"})
-_SORRY = frozenset({"sad", "pity", "shame", "too bad"})
-_PLAINLY = frozenset({"not", "isnt", "arent", "doesnt", "dont", "never", "wasnt"})
-_REFUSING = frozenset({
-    "nah", "nope", "ew", "yuck", "ugh", "boo", "yikes", "hell no", "god no", "no thanks", "no thank you", "no way",
-    "thumbs down", "in my dreams",
-})
 def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
     """Another one of a part of which there is always one: "the wrong colour", "I hate the neckline", and the degree in
     "I don't need sleeves that long"."""
@@ -135,11 +144,6 @@ def _of_parts(items: Sequence[ReadItem]) -> list[ReadItem]:
 
 
 _ALWAYS = frozenset({"colour", "length", "fit", "neckline"})
-_DISLIKES = frozenset({
-    "hate", "hates", "hated", "dislike", "not a fan of", "no fan of", "not into", "dont like", "do not like",
-    "not keen on", "sick of", "tired of", "cant stand", "dont care for", "dont fancy", "not fond of", "loathe",
-    "detest", "not crazy about", "not a big fan of", "not happy with", "unhappy with", "bored of",
-})
 def _compared(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"Rather white than blue" for "white rather than blue"."""
     found: list[ReadItem] = []
@@ -326,34 +330,8 @@ def _is_denial(rest: Sequence[ReadItem], talk: bool) -> bool:
     return any(item.kind in ("word", "verb", "stop") for item in after)
 
 
-_HARMLESS = frozenset({"matter", "mind", "need", "needs", "have", "problem", "change", "hurt", "be"})
-_LEADING = frozenset({"is", "are", "really", "just", "so", "do", "does", "would", "will", "please", "i", "we", "and",
-                      "that", "which"})
-_OWNED = frozenset({"own", "owned", "worn", "wore"})
-_VERBS = frozenset({"isnt", "arent", "doesnt", "dont", "wont", "wasnt", "werent"})
 _NEGATIVE = _VERBS | frozenset({"no", "none", "not", "never", "no more", "nope", "nah", "zero"})
-_STATES = frozenset({
-    "went", "came", "died", "remind", "scream", "belong", "is", "are", "was", "were", "look", "looks", "looked",
-    "make", "makes", "made", "feel", "feels", "show", "shows", "get", "gets", "has", "have", "does", "do",
-})
 _JUDGED = frozenset({"colour", "pattern", "neckline", "trim", "sleeves"})
-_GOOD = frozenset({
-    "romantic", "feminine", "queen", "princess", "star", "angel", "goddess", "million", "playful", "easy", "useful",
-    "handy", "summery", "festive", "classy", "refined", "smart", "lively", "joyful", "glamorous", "dainty", "graceful",
-    "magical", "heavenly", "soft", "bright", "king", "diva", "lady", "model", "hero", "professional", "modern", "crisp",
-    "sporty", "youthful", "interesting", "special", "dressy", "luxurious", "versatile", "quirky", "bold", "dashing",
-    "never", "figure", "eyes", "everywhere",
-    "nice", "great", "lovely", "good", "fine", "perfect", "love", "loved", "beautiful", "gorgeous", "best", "suits",
-    "suit", "ideal", "favourite", "better", "cool", "pretty", "cute", "fun", "funny", "ok", "okay", "works", "work",
-    "matches", "match", "goes", "go", "needed", "wonderful", "amazing", "fantastic", "excellent", "brilliant",
-    "stunning", "elegant", "flattering", "flatters", "timeless", "classic", "fresh", "cheerful", "warm", "safe",
-    "right", "important", "must", "wanted", "welcome", "essential", "fashionable", "trendy", "in", "allowed",
-    "required", "compulsory", "dreamy", "adorable", "charming", "delightful", "sweet", "neat", "awesome", "super",
-    "fab", "sexy", "chic", "stylish", "fitting", "appropriate", "practical", "comfortable", "comfy", "enough",
-    "happy", "more", "yes", "preferred", "missing", "lacking", "looking", "thing", "dream", "everything", "popular",
-    "hot", "next", "always", "usually", "wider", "narrower", "bigger", "smaller", "thicker", "thinner", "brings",
-    "bring", "stay", "stays", "vertical", "horizontal", "across", "down", "around", "along",
-})
 
 
 def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
@@ -404,10 +382,6 @@ def _of_others(items: Sequence[ReadItem]) -> list[ReadItem]:
     return kept
 
 
-_OWN = frozenset({
-    "i", "im", "id", "ill", "ive", "me", "my", "we", "us", "you", "to", "want", "would", "should", "could", "can",
-    "please", "not", "never", "dont", "anything", "something",
-})
 def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
     kept: list[ReadItem] = []
     for place, item in enumerate(items):
@@ -421,16 +395,3 @@ def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
     return kept
 
 
-_PAST = frozenset({
-    "was", "had", "were", "wore", "bought", "got", "ordered", "used", "spilled", "saw", "stood", "went", "wearing",
-    "lost", "found", "came", "gave", "told", "remember", "remembered", "yesterday", "once",
-})
-_ADVISED = frozenset({
-    "decided", "agreed", "suggested", "recommended", "needed", "asked", "invited", "preferred", "allowed",
-    "required", "supposed",
-})
-_WISHING = frozenset({
-    "want", "wanted", "like", "need", "please", "should", "could", "can", "would", "prefer", "ideal", "perfect",
-    "perfectly", "show", "give", "make", "id", "ill", "wish", "hoping", "hope", "wondering", "thinking", "looking",
-    "find", "rather", "instead", "must", "try",
-})

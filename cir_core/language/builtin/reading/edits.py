@@ -72,6 +72,25 @@ def beyond(group: str, value: str, direction: int) -> frozenset[str]:
     return frozenset(one for rung in rungs for one in rung)
 
 
+# Of the many colours that are lighter or darker, those that a person means who compares with this one.
+_AKIN: dict[tuple[str, int], tuple[str, ...]] = {
+    ("navy", -1): ("blue", "teal", "grey"), ("brown", -1): ("beige", "orange", "yellow"),
+    ("beige", 1): ("brown", "grey"), ("pink", 1): ("red", "purple", "brown"), ("yellow", 1): ("orange", "brown"),
+}
+
+
+def past(group: str, value: str, direction: int) -> frozenset[str]:
+    """What satisfies a comparison with ``value``: :func:`beyond`, and of colours those akin to it. Purple and pink are
+    lighter than navy, and no lighter navy.
+
+    >>> sorted(past("shade", "navy", -1))
+    ['blue', 'grey', 'teal']
+    """
+    found = beyond(group, value, direction)
+    akin = _AKIN.get((value, direction)) if group in _SHADES else None
+    return found.intersection(akin) if akin else found
+
+
 def middle(group: str, first: str, second: str) -> tuple[str, ...]:
     """The values halfway between two of ``group``; none where they are neighbours or ``group`` has no order.
 

@@ -25,8 +25,12 @@ class Frame:
 
 def framed(words: Sequence[str]) -> tuple[int, Frame] | None:
     """The longest frame that ``words`` begin with, and how many of them it takes."""
-    found = ((max(_ends(words, 0, frame.parts), default=0), frame) for frame in _by_first_word().get(words[0], ()))
-    return max(found, key=lambda one: one[0], default=None)
+    frames = _by_first_word().get(words[0], ())
+    if not frames:
+        return None
+    words = tuple(words)
+    found = ((max(_ends(words, frame.parts), default=0), frame) for frame in frames)
+    return max(found, key=lambda one: one[0])
 
 
 def compared(adjective: str) -> tuple[str, ...]:
@@ -53,11 +57,13 @@ def words_of_frames() -> frozenset[str]:
     return frozenset(word for frame in _frames() for part in frame.parts for way in part for word in way)
 
 
-def _ends(words: Sequence[str], start: int, parts: Sequence[tuple[_Words, ...]]) -> set[int]:
-    """Where ``parts`` may end if they begin at ``start``."""
-    ends = {start}
+def _ends(words: _Words, parts: Sequence[tuple[_Words, ...]]) -> set[int]:
+    """Where ``parts`` may end."""
+    ends = {0}
     for part in parts:
-        ends = {end + len(way) for end in ends for way in part if tuple(words[end : end + len(way)]) == way}
+        ends = {end + len(way) for end in ends for way in part if words[end : end + len(way)] == way}
+        if not ends:
+            break
     return ends
 
 

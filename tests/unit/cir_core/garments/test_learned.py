@@ -77,7 +77,7 @@ def test_lengths_in_every_categorys_words_are_one_value():
 def test_it_may_be_unsure_and_texts_are_not(p, by_reader, by_texts):
     red = Aspect("colour", "red", captions("colour", "red"), captions("colour", "green"), turn=1)
     made = Composition(np.ones(2), ()).with_parts({"guidance": Guidance(), "aspects": (red,)})
-    value = 1.6 * (6 + np.log(p)) / (1 + 6 * 1.6)
+    value = 1.6 * (guidance.FLOOR + np.log(p)) / (1 + guidance.FLOOR * 1.6)
     parts = [(("asked: red", value),)]
     assert list(ticks(made, parts)) == [[("red", by_texts)]]
     assert list(ticks(made, parts, {"red": np.array([p])})) == [[("red", by_reader)]]

@@ -404,12 +404,21 @@ def test_a_piece_without_a_colour_of_its_own_is_said_and_offered_otherwise(text:
 
 
 @pytest.mark.parametrize(("text", "held"), [
-    ("the buttons in white", {"colour", "trim"}), ("make the sleeves white", {"colour", "pattern"}), ("longer", set()),
-    ("in green with white buttons", {"trim"}), ("swap the colours", {"pattern"}),
+    ("the buttons in white", {"colour", "pattern", "trim"}), ("make the sleeves white", {"colour", "pattern"}),
+    ("longer", set()), ("in green with white buttons", {"pattern", "trim"}), ("swap the colours", {"pattern"}),
 ])
 def test_what_is_kept_beside_a_part_is_held(text: str, held: set[str]) -> None:
     assert {one.name for one in aspects(SHIRT, text).aspects if one.held} == held - {
         one.name for one in aspects(SHIRT, text).aspects if one.asked}
+
+
+@pytest.mark.parametrize(("caption", "text", "colours"), [
+    ("a navy dress", "two shades lighter", {"blue", "teal", "grey"}),
+    ("a pink dress", "darker", {"red", "purple", "brown"}), ("a blue dress", "darker", {"navy", "black", "brown"}),
+])
+def test_a_lighter_colour_is_one_of_its_kind(caption: str, text: str, colours: set[str]) -> None:
+    [one] = [one for one in aspects(caption, text).aspects if one.name == "colour"]
+    assert one.asked and set(one.wanted) == {f"a {colour} dress" for colour in colours}
 
 
 def test_two_colours_are_one_label_each_and_said_to_be_of_either_order() -> None:

@@ -11,6 +11,7 @@ from cir_core.errors import LanguageModelError, RelevanceMismatch, RelevanceUnav
 from cir_core.evaluation.query_steps import rank_composed
 from cir_core.language.builtin.aspects import aspects as builtin_aspects
 from cir_core.language.tasks import AspectAnswer, AspectsAnswer, ConstraintsAnswer, ConstraintsTask
+from cir_core.methods import guidance
 from cir_core.methods.declared import builtin_methods
 from cir_core.methods.guidance import ASKED, FLOOR, KEPT, Aspect, Guidance, Unclear, _joined, guided_score, ticks
 from cir_core.methods.references import join
@@ -52,12 +53,12 @@ def test_the_score_by_hand():
     assert score().combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.6), abs=1e-12)
 
 
-def test_what_is_held_beside_a_part_weighs_four_times_what_stays():
+def test_what_is_held_beside_a_part_weighs_six_times_what_stays():
     held = guided_score(np.eye(32, dtype=np.float32)[4], (COLOUR, replace(SIZE, held=True)), SETTINGS, FakeEncoder())
     products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2]])
     red = math.log(math.exp(3) / (math.exp(3) + math.exp(1) + math.exp(2)))
-    total = 0.6 + 0.5 * (red + FLOOR) + 0.4 * (math.log(0.5) + FLOOR)
-    assert held.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.9), abs=1e-12)
+    total = 0.6 + 0.5 * (red + FLOOR) + 0.6 * (math.log(0.5) + FLOOR)
+    assert held.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 1.1), abs=1e-12)
 
 
 def test_only_the_rules_tell_what_is_held():
@@ -73,6 +74,65 @@ def test_several_values_may_satisfy():
     share = (math.exp(3) + math.exp(2)) / (math.exp(3) + math.exp(2) + math.exp(1))
     expected = (0.5 * (math.log(share) + FLOOR)) / (1 + FLOOR * 0.5)
     assert found.combine(np.array([[0.0, 0.3, 0.2, 0.1]]))[0] == pytest.approx(expected, abs=1e-12)
+
+
+class Reader:
+    """Knows red, by three values of its own."""
+
+    def columns(self, wanted, others):
+        if wanted != ("red",):
+            return None
+        return np.eye(32, dtype=np.float32)[:3], np.array([0.5, 0.0, 0.0], dtype=np.float32), 1
+
+
+@pytest.fixture
+def learned(monkeypatch):
+    monkeypatch.setattr(guidance, "aspect_reader", lambda encoder: Reader())
+
+
+@pytest.mark.parametrize("rows", [(1.5, 1.0, -1.0), (3.0, 1.0, -1.0)])
+def test_of_two_readings_the_one_that_doubts_counts(learned, rows):
+    products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2, *rows]])   # as by hand, then the reader's three
+    texts = math.log(math.exp(3) / (math.exp(3) + math.exp(1) + math.exp(2)))            # -0.41
+    first, second, third = math.exp(rows[0] + 0.5), math.exp(rows[1]), math.exp(rows[2])
+    reader = math.log(first / (first + second + third))                                 # -0.35 or -0.08; never both
+    total = 0.6 + 0.5 * (min(texts, reader) + FLOOR) + 0.1 * (math.log(0.5) + FLOOR)
+    found = score()
+    assert len(found.vectors) == 9
+    assert found.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.6), abs=1e-12)
+
+
+def test_a_reader_that_sees_another_value_is_believed_down_to_the_floor(learned):
+    sure = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2, -30.0, 30.0, 0.0]])
+    total = 0.6 + 0.1 * (math.log(0.5) + FLOOR)
+    assert score().combine(sure)[0] == pytest.approx(total / (1 + FLOOR * 0.6), abs=1e-12)
+
+
+def test_what_stays_and_marks_are_read_by_texts_alone(learned):
+    for one in (replace(COLOUR, turn=0), replace(COLOUR, marked="more")):
+        assert len(guided_score(np.eye(32, dtype=np.float32)[4], (one,), SETTINGS, FakeEncoder()).vectors) == 4
+
+
+def test_the_error_of_a_learned_reader_counts(learned):
+    found, sizes = score(), np.full(9, 40.0)
+    products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2, -0.5, 1.0, -1.0]])   # the reader doubts
+    errors = np.array([0, 0, 0, 0, 0, 0, 0.01, 0.01, 0.01])
+    nudged = products + errors * np.array([1, 1, 1, 1, 1, 1, 1, -1, -1])
+    moved = abs(found.combine(nudged) - found.combine(products))[0]
+    assert 0 < moved <= found.error(errors, sizes)
+    single = found.combine(products.astype(np.float32) * 10)[0] - found.combine(products * 10)[0]
+    assert abs(single) <= found.error(np.full(9, 1e-5), sizes)
+
+
+def test_no_number_of_kept_aspects_makes_up_for_one_that_is_asked():
+    """Eight aspects that stay, all of them there, and a request that is not, against the request alone."""
+    kept = [Aspect(f"part {place}", "wide", (f"wide {place}",), (f"narrow {place}",)) for place in range(8)]
+    found = guided_score(np.eye(32, dtype=np.float32)[4], (COLOUR, *kept), Guidance(), FakeEncoder())
+    products = np.zeros((2, 20))
+    products[0, 2], products[1, 1] = 1, 1                    # green; red
+    products[0, 4::2], products[1, 5::2] = 1, 1              # all that stays; none of it
+    other, asked = found.combine(products)
+    assert asked > other
 
 
 def test_doubt_beyond_the_floor_does_not_count():
@@ -396,11 +456,11 @@ def test_the_methods_that_use_it():
 
 
 def test_ticks_of_what_was_asked_hold_where_relevance_is_mixed_in():
-    """With one request of weight 1.6, its part is at most 1.6 · 6 / (1 + 1.6 · 6) = 0.906, and a tick needs
-    1.6 · (6 − log 2) / 10.6 = 0.801; half of that where relevance has the other half."""
+    """With one request of weight 1.6, its part is at most 1.6 · 4 / (1 + 1.6 · 4) = 0.865, and a tick needs
+    1.6 · (4 − log 2) / 7.4 = 0.715; half of that where relevance has the other half."""
     made = Composition(np.ones(2, np.float32), ()).with_parts({
         "guidance": Guidance(), "aspects": (Aspect("colour", "red", ("red",), ("blue",), 1),),
         "relevance": Relevance(weight=0.5)})
     name = f"{ASKED}red"
-    parts = [((name, 0.41), ("relevance", 0.1)), ((name, 0.39), ("relevance", 0.1)), ((name, 0.41),)]
+    parts = [((name, 0.37), ("relevance", 0.1)), ((name, 0.35), ("relevance", 0.1)), ((name, 0.37),)]
     assert list(ticks(made, parts)) == [[("red", "yes")], [("red", "no")], [("red", "no")]]

@@ -62,6 +62,20 @@ def test_the_address_of_a_turn_opens_it_and_its_branch(services, branched):
     assert arrive(services, UiState(gallery=NAME), {"session": other.session_id}, {}).turn_id == other.turn_id
 
 
+def test_the_address_of_a_start_over_shows_the_start_of_its_branch_with_the_reference_that_was_chosen(
+        services, branched):
+    first, second, _ = branched
+    start = begin(services, second, "search", {"text": "start over"})[1]()
+    found = opened(services, start)
+    assert (found.session_id, found.turn_id, found.branch_id, found.reference_id) == (
+        first.session_id, None, second.branch_id, first.reference_id)
+    assert found.wall and "search with an image" in Screen(services).draw(found)[1]["results"].lower()
+    left = {"session": first.session_id, "shown_turn": "", "shown_reference": "r0g3b0", "search": None}
+    for chosen in (opened(services, start, left=left),
+                   go(services, second, {"address": address(start), "shown_reference": "r0g3b0"})):
+        assert (chosen.turn_id, chosen.branch_id, chosen.reference_id) == (None, second.branch_id, "r0g3b0")
+
+
 @pytest.mark.parametrize("layout, fold, fold_at", [("list", False, 0.95), ("map", False, 0.95), ("list", True, 0.8),
                                                    ("map", True, 0.99)])
 def test_the_address_holds_how_the_results_are_laid_out(services, branched, layout, fold, fold_at):

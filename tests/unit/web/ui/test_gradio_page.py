@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from web.ui import static_files
 from web.ui.gradio_page import use_own_page
-from web.ui.static_files import ICON, asset_url, own_routes, own_version
+from web.ui.static_files import ASSETS, ICON, asset_url, modules_of, own_routes, own_version
 
 
 def test_nothing_is_asked_for_at_the_root_of_the_host() -> None:
@@ -34,6 +34,20 @@ def test_it_is_done_once_and_other_templates_are_as_they_were() -> None:
         use_own_page(mine)
     assert mine.env.get_template("frontend/index.html").render().count("icon") == 1
     assert mine.env.get_template("other").render() == "<head>"
+
+
+def test_a_screens_scripts_are_named_before_one_imports_the_other() -> None:
+    search, annotate = modules_of("js/search/main.js"), modules_of("js/annotate/main.js")
+    assert search[0] == "js/search/main.js" and len(set(search)) == len(search)
+    assert {"js/search/results/marks.js", "js/shared/rest.js"} <= set(search), "also what an imported one imports"
+    assert "js/annotate/survey/main.js" not in annotate, "imported when it is needed"
+    for path in search:
+        for name in re.findall(r'from "([^"]+)";', (ASSETS / path).read_text("utf-8")):
+            assert (ASSETS / path).parent.joinpath(name).resolve().relative_to(ASSETS).as_posix() in search
+    use_own_page(templates)
+    assert templates.env.loader is not None
+    page = templates.env.loader.get_source(templates.env, "frontend/index.html")[0]
+    assert all(f'"{path}"' in page for path in (*search, *annotate))
 
 
 # --- plotly's own script, beside cirque's own ------------------------------------------------
@@ -70,11 +84,12 @@ def test_another_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> 
     assert own_version.__wrapped__() != own_version()
 
 
+@pytest.mark.parametrize("path", ["plotly.js", "js/search/main.js"])
 @pytest.mark.parametrize(("accepted", "packed"), [
     ("gzip", True), ("br, GZIP;q=0.5", True), ("*", True), ("", False), ("br", False), ("gzip;q=0", False),
     ("gzip; q=0.0, br", False), ("xgzip", False),
 ])
-def test_who_takes_it_compressed(client: TestClient, accepted: str, packed: bool) -> None:
-    with client.stream("GET", asset_url("plotly.js"), headers={"Accept-Encoding": accepted}) as answer:
+def test_who_takes_it_compressed(client: TestClient, path: str, accepted: str, packed: bool) -> None:
+    with client.stream("GET", asset_url(path), headers={"Accept-Encoding": accepted}) as answer:
         assert (answer.headers.get("content-encoding") == "gzip") is packed
         assert (next(answer.iter_raw())[:2] == gzip.compress(b"")[:2]) is packed

@@ -1,0 +1,44 @@
+// The page of a participant who came by a study's link: one study, and nothing else of cirque.
+import { at, h, messageOf, mountNav, setKeys, style, until } from "../shared/common.js";
+import { beginScreen, deskOf } from "../annotate/begin.js";
+import { SCREENS } from "../annotate/kinds.js";
+import { openDesk } from "../annotate/workspace.js";
+
+async function opened(/** @type {HTMLElement} */ element) {
+  const bar = h("div", { class: "st-barbox" }), body = h("div", { class: "st-main" });
+  element.classList.add("st-screen");
+  await style("study");
+  element.replaceChildren(bar, body);
+  setKeys([["?", "These keys"]]);
+  // The page behind the link says where somebody stands: a seat that went to others, the end.
+  const others = () => window.location.assign(at("").replace(/\/$/, ""));
+  window.addEventListener("popstate", () => window.location.reload());
+  try {
+    const { me, slot } = await mountNav(bar, { page: "annotate" });
+    const name = me.study ?? "";
+    document.title = name;
+    const desk = await deskOf(name);
+    if (!desk.joined) return others();
+    const go = { body, slot, me, name, others };
+    const load = SCREENS[desk.study.kind];
+    if (!load) return (await import("../annotate/survey/main.js")).openSurvey({ ...go, desk: /** @type {SurveyDesk} */ (desk) });
+    if (desk.progress.done) return openDesk({ ...go, desk, load });
+    const first = await beginScreen(desk, { others: null, join: () => openDesk({ ...go, desk, load }) });
+    setKeys((await load()).keysOf(first.page));
+    body.replaceChildren(first.element);
+    first.show();
+  } catch (problem) {
+    body.replaceChildren(h("section", { class: "st-page st-none" },
+      h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
+      h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: others }))));
+  }
+}
+
+// Light or dark as the system has it: on other pages Gradio does this. What was chosen by the button counts more.
+const dark = window.matchMedia("(prefers-color-scheme: dark)");
+let chosen = null;
+try { chosen = localStorage.getItem("cirque.theme"); } catch { /* private windows may not store anything */ }
+if (!chosen) document.body.classList.toggle("dark", dark.matches);
+
+const root = document.getElementById("annotate-root");
+if (root) until(opened(root));

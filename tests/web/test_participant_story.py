@@ -1,0 +1,74 @@
+"""A participant on a phone: from the link with an id to the completion code, and back again."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.kinds.table import KINDS
+from annotation.recruitment.service import RecruitmentService
+from annotation.recruitment.settings import settings_from
+from annotation.studies.service import StudyService
+from storage.studies.recruitment import SqlRecruitmentStore
+from storage.studies.store import SqlStudyStore
+from tests.fakes.databases import engine_of
+from tests.fakes.studies import make_study
+from tests.web.browsing import at_rest
+
+
+@pytest.fixture
+def link(app):
+    engine = engine_of(app.home)
+    store = SqlStudyStore(engine)
+    study = make_study(store, app.home, name="Method A against B", items=2, seats=1)
+    answers = {name: kind.answers for name, kind in KINDS.items()}
+    service = RecruitmentService(SqlRecruitmentStore(engine), store, StudyService(store, answers), answers)
+    door = service.save(study, settings_from({
+        "open": True, "title": "Is this a good search?", "consent": "My answers may be published.",
+        "questions": [{"key": "age", "text": "How old are you?", "answers": ["under 18", "18 or older"],
+                       "accepts": ["18 or older"]}],
+        "complete": {"code": "C0MPLETE", "url": "https://app.prolific.com/submissions/complete?cc={code}"}}))
+    yield f"/take/{door.link.token}"
+    store.remove(study.study_id)
+    engine.dispose()
+
+
+def answer(page):
+    page.get_by_role("button", name="Valid").click()
+    page.get_by_role("button", name="Save and continue").click()
+    at_rest(page)
+
+
+def test_from_the_link_to_the_code(browser, app, link):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    complaints = []
+    try:
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("request", lambda request: complaints.append(request.url)
+                if not request.url.startswith((f"{app.url}{link}", "data:", "blob:")) else None)
+        page.goto(f"{app.url}{link}?PROLIFIC_PID=5f3a9c&STUDY_ID=s&SESSION_ID=x")
+        assert page.get_by_role("heading", name="Is this a good search?").is_visible()
+        page.get_by_label("I have read this").check()
+        page.get_by_label("18 or older").check()
+        page.get_by_role("button", name="Continue").click()
+        at_rest(page)
+        page.get_by_role("button", name="Begin").click()
+        at_rest(page)
+        assert page.locator("header").get_by_role("link").count() == 1          # the mark: no other screens
+        answer(page)
+        page.goto(f"{app.url}{link}?PROLIFIC_PID=5f3a9c")                        # left, and back by the same link
+        at_rest(page)
+        assert page.get_by_text("1 of 2").first.is_visible()
+        answer(page)
+        page.get_by_role("button", name="Finish").click()
+        page.get_by_text("C0MPLETE").wait_for()
+        onward = page.get_by_role("link", name="Continue").get_attribute("href")
+        assert onward == "https://app.prolific.com/submissions/complete?cc=C0MPLETE"
+        page.go_back()
+        page.goto(f"{app.url}{link}/work")
+        assert page.get_by_text("C0MPLETE").is_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert complaints == []
+    finally:
+        context.close()
