@@ -1,6 +1,7 @@
 """``python -m benchmarks.papers FOLDER…``: compiles the LaTeX of reports, with every engine and in classes of one and
 two columns, and counts errors, boxes that are more than 1 pt too wide and characters that no font has. Exits with 1 if
-it finds any. Needs TeX Live with its recommended and extra packages of LaTeX, LuaTeX, XeTeX, science and publishers."""
+it finds any. Also says how many tables and figures were scaled down. Needs TeX Live with its recommended and extra
+packages of LaTeX, LuaTeX, XeTeX, science and publishers."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from benchmarks.own_settings import environment_of
 
 ENGINES = ("pdflatex", "xelatex", "lualatex")
 CLASSES = (r"\documentclass{article}", r"\documentclass[twocolumn]{article}", r"\documentclass[conference]{IEEEtran}")
+_SCALED = re.compile(rb"Tables and figures scaled down: (\d+)")
 _OVERFULL = re.compile(rb"Overfull \\[hv]box \(([\d.]+)pt")
 
 
@@ -27,6 +29,7 @@ class Compiled:
     too_wide: tuple[float, ...]    # points beyond the margin
     missing: int                   # characters
     too_high: int                  # floats
+    scaled: int                    # tables and figures
 
     @property
     def good(self) -> bool:
@@ -45,7 +48,7 @@ def compiled(folder: Path, engine: str, document_class: str) -> Compiled:
     errors = [line.decode(errors="replace") for line in log.splitlines() if line.startswith(b"!")]
     widths = [float(found) for found in _OVERFULL.findall(log)]
     return Compiled(tuple(errors), tuple(width for width in widths if width > 1), log.count(b"Missing character"),
-                    log.count(b"Float too large"))
+                    log.count(b"Float too large"), sum(map(int, _SCALED.findall(log))))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,7 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 bad += not found.good
                 print(f"{folder.name}  {engine:8}  {document_class:40}  errors {len(found.errors)}, too wide "
                       f"{len(found.too_wide)} ({max(found.too_wide, default=0):.0f} pt), too high {found.too_high}, "
-                      f"missing characters {found.missing}", *found.errors[:3], sep="\n    " if found.errors else "")
+                      f"missing characters {found.missing}, scaled down {found.scaled}",
+                      *found.errors[:3], sep="\n    " if found.errors else "")
     return int(bool(bad))
 
 

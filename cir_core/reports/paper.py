@@ -66,7 +66,7 @@ def preamble() -> bytes:
 def document(
     sections: Sequence[Section], title: str, facts: str, style: Style | None = Style(), *, tables: str = f"{TABLES}/",
 ) -> str:
-    """``report.tex``: all tables of the folder ``tables`` and all figures."""
+    """``report.tex``: all tables with rows, of the folder ``tables``, and all figures."""
     lines = [
         "% Compile with pdflatex, xelatex or lualatex, in this folder.", r"\documentclass{article}",
         r"\usepackage{lmodern}", r"\input{preamble}", r"\emergencystretch=3em",
@@ -82,6 +82,8 @@ def document(
         for figure in section.figures if style is not None else ():
             lines += _figure(figure, style)
         for table in section.tables:
+            if not table.rows:
+                continue
             lines += [rf"\input{{{tables}{table.key}}}" if len(table.rows) <= MOST_ROWS else
                       f"{latex_text(table.title, breakable=True)}: {counted(len(table.rows), 'row')}, in "
                       rf"\texttt{{{latex_text(f'{tables}{table.key}.csv', breakable=True)}}}.", ""]

@@ -15,7 +15,6 @@ from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
 from annotation.tables import as_zip
 from cir_core.errors import StudyError
-from cir_core.reports.drawing import Style
 from cir_core.reports.formats import FORMS, Form, table_file
 from cir_core.support.texts import quoted
 from web.analysis import report_json as present
@@ -44,12 +43,13 @@ def table_answer(made: CachedReport, key: str, form: str) -> Response:
 
 
 def report_file(made: CachedReport, form: str) -> Response:
-    """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
+    """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures as
+    plotly's JSON, since drawing them as images would take long for an answer."""
     from annotation.kinds.reports import report_file as one_file
     from annotation.kinds.reports import report_files
 
     if form == "zip":
-        return _file(as_zip(dict(sorted(report_files(made.whole, Style()).items()))), made, "report", form)
+        return _file(as_zip(dict(sorted(report_files(made.whole).items()))), made, "report", form)
     return _file(one_file(made.whole, cast("ReportForm", form)), made, "report", form)
 
 

@@ -7,7 +7,7 @@ import pytest
 from cir_core.reports.latex_tables import COLUMN, PAGE, latex_table
 from cir_core.reports.latex_text import latex_text, longest_word, width
 from cir_core.reports.paper import document, preamble
-from cir_core.reports.records import ReportTable, Section, count, number, ranged, share, text
+from cir_core.reports.records import ReportColumn, ReportTable, Section, count, number, ranged, share, text
 
 
 def table_of(columns, *rows, **more):
@@ -99,11 +99,21 @@ def test_an_empty_table_says_so():
     assert r"Nobody\dots{} \\" in latex_table(table_of([text("a", "A")], empty="Nobody…"))
 
 
-def test_the_document_includes_every_table_but_the_longest():
-    tables = (table_of([text("a", "A")], ("x",), key="one"), table_of([count("n", "n")], *[(1,)] * 401, key="long"))
+def test_the_document_includes_every_table_but_empty_ones_and_the_longest():
+    tables = (table_of([text("a", "A")], ("x",), key="one"), table_of([count("n", "n")], *[(1,)] * 401, key="long"),
+              table_of([text("a", "A")], key="bare"))
     found = document([Section("s", "S & T", "≈", tables=tables)], "Title_1", "facts")
     assert r"\input{tables/one}" in found and r"\input{tables/long}" not in found and "401 rows" in found
+    assert "tables/bare" not in found
     assert r"\section{S \& T}" in found and r"\title{Title\_\allowbreak{}1}" in found
     defined = re.findall(r"\\(?:newcommand|NewDocumentCommand|newenvironment) ?\{?\\?(cirque[a-z]+)",
                          preamble().decode())
     assert {"cirquetable", "cirquehead", "cirqueimage", "cirquescript"} <= set(defined)
+
+
+@pytest.mark.parametrize("kind", ["text", "count", "number", "score", "share", "percent", "points", "difference", "p"])
+def test_column_kinds_are_all_written(kind):
+    value = "x" if kind == "text" else 0.25
+    found = latex_table(table_of([text("a", "A"), ReportColumn("b", "B", kind)], ("r", value)))
+    # The heading and the row; the heading "B (%)" of a share is folded into two lines.
+    assert found.count(r" \\") == 2 + (kind == "share")
