@@ -1,6 +1,6 @@
 """Compose a whole report: numbers, sections for readers, and JSON for scripts. Used by both the screen and the
 command line, so that their reports are equal. A report as files: Markdown, one HTML page that needs no network,
-JSON, and every table and figure by itself. Load the inputs of a report from the store.
+JSON, every table and figure by itself, and LaTeX. Load the inputs of a report from the store.
 
 Nothing is computed here.
 """
@@ -31,8 +31,10 @@ from annotation.records import Study
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.reports.cells import shown, shown_interval
-from cir_core.reports.formats import FORMS, markdown_grid, markdown_table, markdown_text, table_file
+from cir_core.reports.drawing import Style
+from cir_core.reports.formats import markdown_grid, markdown_table, markdown_text
 from cir_core.reports.page import html_page, remark
+from cir_core.reports.paper import paper_files
 from cir_core.support.texts import shortened
 
 
@@ -113,14 +115,13 @@ def report_file(whole: WholeReport, form: ReportForm) -> bytes:
     return (markdown if form == "md" else html)(whole.report, whole.sections).encode()
 
 
-def report_files(whole: WholeReport) -> Mapping[str, bytes]:
-    """Files by path: the report in every form, each table in each form, each figure as plotly has it."""
+def report_files(whole: WholeReport, style: Style | None = None) -> Mapping[str, bytes]:
+    """Files by path: the report in every form, and :func:`cir_core.reports.paper.paper_files`, with images in
+    ``style``, or without any."""
     found = {f"report.{form}": report_file(whole, form) for form in REPORT_FORMS}
-    for section in whole.sections:
-        for table in section.tables:
-            found |= {f"tables/{table.key}.{form}": table_file(table, form) for form in FORMS}
-        found |= {f"figures/{figure.key}.json": (_json(figure.spec) + "\n").encode() for figure in section.figures}
-    return found
+    about = whole.report.about
+    return found | paper_files(whole.sections, f"{about.study}: {whole.report.title.lower()}", _facts(whole.report),
+                               style)
 
 
 def _facts(report: AnyReport) -> str:

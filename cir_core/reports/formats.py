@@ -13,6 +13,8 @@ from math import isfinite
 from typing import Any, Literal
 
 from cir_core.reports.cells import reading
+from cir_core.reports.latex_tables import latex_table
+from cir_core.reports.latex_text import one_line
 from cir_core.reports.records import ReportTable
 from cir_core.support.tables import csv_file
 
@@ -20,20 +22,11 @@ Form = Literal["csv", "json", "md", "tex"]
 FORMS: tuple[Form, ...] = ("csv", "json", "md", "tex")
 
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-# What OT1 fonts print as something else is escaped too, and "[", which is an optional argument at the start of a row.
-_LATEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
-    "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", "[": "{[}", "]": "{]}", "–": "--", "−": "$-$", "≥": r"$\ge$", "≤": r"$\le$", "×": r"$\times$",
-    "±": r"$\pm$", "→": r"$\to$", "≻": r"$\succ$", "κ": r"$\kappa$", "α": r"$\alpha$", "ρ": r"$\rho$", "τ": r"$\tau$",
-    "“": "``", "”": "''",
-}
-_LATEX_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 
 
 def table_file(table: ReportTable, form: Form) -> bytes:
     """The table as a file, UTF-8. CSV as :func:`~cir_core.support.tables.csv_file` writes it; JSON has rows as
-    objects by column key; LaTeX needs booktabs and nothing else."""
+    objects by column key; LaTeX needs `preamble.tex`."""
     if form == "csv":
         return csv_file([column.key for column in table.columns], [[_finite(cell) for cell in row]
                                                                      for row in table.rows])
@@ -73,34 +66,7 @@ def markdown_grid(names: Sequence[str], rows: Sequence[Sequence[str]], right: Se
 
 def markdown_text(text: str) -> str:
     """Text of people's own as one line that Markdown takes for text and nothing else."""
-    return _MARKDOWN.sub(lambda found: f"\\{found.group()}", _one_line(text))
-
-
-def latex_table(table: ReportTable) -> str:
-    read = reading(table)
-    right = "".join("r" if right else "l" for right in read.right)
-    empty = rf"\multicolumn{{{len(read.names)}}}{{l}}{{{latex_text(table.empty or 'No rows.')}}} \\"
-    rows = [_latex_row(row) for row in read.rows] or [empty]
-    note = [rf"  \par\smallskip{{\footnotesize {latex_text(table.note)}}}"] if table.note else []
-    return "\n".join([
-        r"% \usepackage{booktabs}", r"\begin{table}[t]", r"  \centering", rf"  \caption{{{latex_text(table.title)}}}",
-        rf"  \label{{tab:{table.key}}}", rf"  \begin{{tabular}}{{{right}}}", r"    \toprule",
-        f"    {_latex_row(read.names)}", r"    \midrule",
-        *(f"    {row}" for row in rows), r"    \bottomrule", r"  \end{tabular}", *note, r"\end{table}", "",
-    ])
-
-
-def latex_text(text: str) -> str:
-    """As LaTeX that prints it. Letters that are not ASCII stay as they are."""
-    return _LATEX_SPECIAL.sub(lambda found: _LATEX[found.group()], _one_line(text))
-
-
-def _latex_row(cells: Sequence[str]) -> str:
-    return " & ".join(map(latex_text, cells)) + r" \\"
-
-
-def _one_line(text: str) -> str:
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    return _MARKDOWN.sub(lambda found: f"\\{found.group()}", one_line(text))
 
 
 def _finite(cell: Any) -> Any:

@@ -15,7 +15,7 @@ from cli.console import out, write_file
 from cli.tables.output import TablesOption, check_folder, give
 
 if TYPE_CHECKING:
-    from cir_core.reports.records import ReportTable
+    from cir_core.reports.records import ReportTable, Section
 
 
 def describe(
@@ -31,7 +31,14 @@ def describe(
 ) -> None:
     """Describe sessions as CIRCLED's Tables 1 and 2 do: turns, lengths, words, parts of speech, frequent terms. Of
     queries with several targets: their number, as SoFT does, and the confidences of the original targets."""
-    from cir_core.construct.describe.report import describe_sessions, page, size_table, terms_table, wording_table
+    from cir_core.construct.describe.report import (
+        describe_sessions,
+        page,
+        page_sections,
+        size_table,
+        terms_table,
+        wording_table,
+    )
     from cir_core.construct.describe.sets import read_sets
     from cir_core.construct.describe.targets import holds_targets
     from cir_core.construct.describe.words import TransformersTagger
@@ -47,25 +54,38 @@ def describe(
     chosen = TransformersTagger(tagger, allow_downloads=get_settings().allow_downloads) if tagger else None
     found = describe_sessions(subsets, notes, chosen)
     _write(found.as_json(), (size_table(found), wording_table(found), terms_table(found)),
-           lambda: page(found, _names(sessions)), folder, as_json, found.notes, to=tables)
+           lambda: page(found, _names(sessions)), folder, as_json, page_sections(found), found.notes, to=tables)
 
 
 def _describe_targets(paths: Sequence[Path], folder: Path | None, as_json: bool, to: Path | None) -> None:
-    from cir_core.construct.describe.targets import describe_targets, histogram_table, target_page, target_table
+    from cir_core.construct.describe.targets import (
+        describe_targets,
+        histogram_table,
+        target_page,
+        target_sections,
+        target_table,
+    )
 
     found = describe_targets(paths)
     _write(found.as_json(), (target_table(found), histogram_table(found)),
-           lambda: target_page(found, _names(paths)), folder, as_json, to=to)
+           lambda: target_page(found, _names(paths)), folder, as_json, target_sections(found), to=to)
 
 
 def _write(
     content: dict[str, Any], tables: Sequence[ReportTable], page: Callable[[], str], folder: Path | None, as_json: bool,
-    notes: Sequence[str] = (), to: Path | None = None,
+    sections: Sequence[Section], notes: Sequence[str] = (), to: Path | None = None,
 ) -> None:
+    from cir_core.reports.paper import FIGURES, write_figures
+
     text = json.dumps(content, indent=1, ensure_ascii=False)
     if folder is not None:
         write_file(folder / "description.json", text + "\n")
         write_file(folder / "description.html", page())
+        try:
+            write_figures(folder / FIGURES, sections)
+        except OSError as error:
+            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another --out."
+                                ) from error
     if as_json:
         typer.echo(text)
 

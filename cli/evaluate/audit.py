@@ -37,12 +37,14 @@ if TYPE_CHECKING:
 def join(
     audits: Annotated[list[str], typer.Argument(
         metavar="AUDIT", help="Folders that `cirque audit` wrote, or NAME=FOLDER; two or more.")],
-    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for joined.json and joined.html.")] = None,
+    folder: Annotated[Path | None, typer.Option(
+        "--out", "-o", help="Folder for joined.json, joined.html and figures.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
     """Set finished audits of several benchmarks side by side: labels, Composition Gaps, Recall."""
     from cir_core.audit.joining import join_audits, joined_json, joined_page, joined_sections
+    from cir_core.reports.paper import FIGURES, write_figures
     from cir_core.support.files import write_atomically
 
     joined = join_audits([_source(text) for text in audits])
@@ -51,6 +53,7 @@ def join(
         try:
             write_atomically(folder / "joined.json", content.encode())
             write_atomically(folder / "joined.html", joined_page(joined).encode())
+            write_figures(folder / FIGURES, joined_sections(joined))
         except OSError as error:
             raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
                                 "--out.") from error

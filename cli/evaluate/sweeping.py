@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cir_core.errors import SettingsError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
 from cli.console import out, write_file
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from cir_core.evaluation.metrics.bootstrap import MeanEstimate
     from cir_core.evaluation.sweeps.curve import Curve
     from cir_core.evaluation.sweeps.parameters import Swept
+    from cir_core.reports.records import Section
     from cir_core.sample.evaluate_sample import SampleReport
     from cir_core.types.records import Domain
 
@@ -38,9 +40,10 @@ ByOption = Annotated[str | None, typer.Option(
     "--choose-by", metavar="MEASURE", help="Measure that --sweep chooses by, such as recall@10 (default: the "
     "benchmark's average or AUC, else its first at 10).")]
 FigureOption = Annotated[Path | None, typer.Option(
-    "--figure", metavar="FILE.html", help="Also write the curves of --sweep as an HTML page.")]
+    "--figure", metavar="FILE.html", help="Also write the curves of --sweep as an HTML page, and as SVG, PDF and PNG.")]
 TurnsOption = Annotated[Path | None, typer.Option(
-    "--figure", metavar="FILE.html", help="Also write Hits@10 by turn, or the curves of --sweep, as an HTML page.")]
+    "--figure", metavar="FILE.html",
+    help="Also write Hits@10 by turn, or the curves of --sweep, as an HTML page, and as SVG, PDF and PNG.")]
 MakeCurve = Callable[[Opened, Method, "Swept", "Progress"], "Curve"]
 
 
@@ -157,31 +160,43 @@ def show_curves(
     give([f"{name}: {facts}; in percent.", *(f"Note: {note}" for note in protocol["notes"]), *sweep_sections(found)],
          tables, quiet=as_json, between=lambda: write_file(json_path, text + "\n"))
     if figure is not None:
-        write_file(figure, sweep_page(name, facts, found))
+        _write_page(figure, sweep_page(name, facts, found), sweep_sections(found))
         if not as_json:
             out.print(f"Figure written to {figure}", soft_wrap=True)
 
 
 def draw_turns(path: Path, digest: str, sessions: Sequence[CircledSession], every: Sequence[Scores]) -> None:
     """CIRCLED's plot: Hits@10 by turn of every system, and for each subset where there are several."""
-    from cir_core.evaluation.sweeps.page import TurnSet, turns_page
+    from cir_core.evaluation.sweeps.page import TurnSet, turns_page, turns_sections
 
     subsets = Counter(one.subset for one in sessions)
     sets = [TurnSet("All sessions", len(sessions), {one.system: _by_turn(one.figures) for one in every})]
     sets += [TurnSet(name, subsets[name], {one.system: _by_turn(one.by_group[name]) for one in every})
              for name in every[0].by_group]
-    write_file(path, turns_page("CIRCLED", f"digest {digest}", sets))
+    _write_page(path, turns_page("CIRCLED", f"digest {digest}", sets), turns_sections(sets))
 
 
 def draw_sample_turns(path: Path, report: SampleReport) -> None:
     """:func:`draw_turns` of the sample's sessions."""
-    from cir_core.evaluation.sweeps.page import TurnSet, turns_page
+    from cir_core.evaluation.sweeps.page import TurnSet, turns_page, turns_sections
 
     sets = [TurnSet(f"{one.fixed.kind.capitalize()} sessions", len(one.fixed.sessions), {
         scores.title: {turn: scores.measures[f"Hits@10({turn})"] for turn in range(1, one.fixed.longest + 1)}
         for scores in one.scores}) for one in report.sessions]
     digests = ", ".join(f"{one.fixed.kind} {one.fixed.digest}" for one in report.sessions)
-    write_file(path, turns_page("Sample", f"sessions {digests}", sets))
+    _write_page(path, turns_page("Sample", f"sessions {digests}", sets), turns_sections(sets))
+
+
+def _write_page(path: Path, page: str, sections: Sequence[Section]) -> None:
+    """The page, and its figures in a folder of its name."""
+    from cir_core.reports.paper import write_figures
+
+    write_file(path, page)
+    folder = path.with_name(f"{path.stem}-figures")
+    try:
+        write_figures(folder, sections)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another --figure.") from error
 
 
 def _by_turn(figures: Mapping[Measure, MeanEstimate]) -> dict[int, MeanEstimate]:

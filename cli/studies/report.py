@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from annotation.analysis.records import Options, Selection, StudyAnswers
     from annotation.kinds.reports import WholeReport
     from annotation.records import Study
+    from cir_core.reports.drawing import Style
 
 
 _UsageError = cast("type[Exception]", typer.BadParameter.__mro__[1])   # click's, which typer brings without a name
@@ -58,7 +59,11 @@ def report(
     of_kind: Annotated[StudyKind | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     to: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help=(
-        "Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))] = None,
+        "Output folder or .zip file: Markdown, HTML, JSON, LaTeX, tables and figures (SVG, PDF, PNG)."))] = None,
+    figure_width: Annotated[Literal["column", "page"], typer.Option(
+        "--figure-width", help="Width of the figures of --out: of a column (3.25 in) or a page (6.75 in).")] = "column",
+    figure_font: Annotated[Literal["sans", "serif"], typer.Option(
+        "--figure-font", help="Font of the figures of --out.")] = "sans",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")] = False,
     dataset: Annotated[list[str] | None, typer.Option(
         "--dataset", "-d", help="Only items of this data set; repeatable.")] = None,
@@ -97,6 +102,7 @@ def report(
     from annotation.kinds.preference.exclusion import parse_rules
     from annotation.kinds.reports import check_scale, compose, load_answers
     from annotation.kinds.table import KINDS
+    from cir_core.reports.drawing import Style
 
     if width is not None and not draws:
         raise StudyError("--width simulates and needs --draws above 0.")
@@ -118,7 +124,7 @@ def report(
     with _working("Computing"):
         whole = compose(answers, selection, options, rules=rules, scores=kept, ks=tuple(dict.fromkeys(k or (5,))),
                         width=width)
-    _give(study.name, whole, as_json, to, force)
+    _give(study.name, whole, as_json, to, force, Style(figure_width, figure_font))
 
 
 def _check_options(study: Study, **given: object) -> None:
@@ -169,7 +175,7 @@ def _working(text: str) -> Iterator[None]:
         yield
 
 
-def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
+def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool, style: Style) -> None:
     """Print the report, or its JSON, once its files are written."""
     from annotation.kinds.reports import report_file, report_files
     from cli.tables.report_tables import print_report
@@ -177,7 +183,7 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
     if to is not None:
         with _working("Writing"):
             _note(name)
-            write_files(to, dict(sorted(report_files(whole).items())), force)
+            write_files(to, dict(sorted(report_files(whole, style).items())), force)
     if as_json:
         typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return

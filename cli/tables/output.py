@@ -53,7 +53,8 @@ def _checked(folder: Path | None) -> Path | None:
 
 TablesOption = Annotated[Path | None, typer.Option(
     "--tables", metavar="DIR", callback=_checked,
-    help="Also write each table to this folder, as CSV, JSON, Markdown and LaTeX; files of the same name are replaced.",
+    help="Also write each table to this folder, as CSV, JSON, Markdown and LaTeX, and figures as SVG, PDF and PNG; "
+         "files of the same name are replaced.",
 )]
 
 
@@ -76,29 +77,41 @@ def give(
             print_table(part, most)
     between()
     if to is not None:
-        number = _write(to, [table for part in parts if not isinstance(part, str) for table in (
-            part.tables if isinstance(part, Section) else (part,))])
+        number = _write(to, [part for part in parts if not isinstance(part, str)])
         if not quiet:
             out.print(f"\nWrote {number} files of tables to {to}", soft_wrap=True)
 
 
-def _write(folder: Path, tables: Iterable[ReportTable]) -> int:
+def _write(folder: Path, parts: Iterable[ReportTable | Section]) -> int:
+    """Tables and figures, and what LaTeX needs for them; the number of tables' files."""
     from cir_core.reports.formats import FORMS, table_file
+    from cir_core.reports.paper import document, figure_files, preamble
     from cir_core.support.files import write_atomically
 
     taken: set[str] = set()
-    named = [replace(table, key=_apart(_plain(table.key), taken)) for table in tables]
+    drawn: set[str] = set()
+    sections = [replace(section, tables=tuple(replace(table, key=_apart(_plain(table.key), taken))
+                                              for table in section.tables),
+                        figures=tuple(replace(figure, key=_apart(_plain(figure.key), drawn))
+                                      for figure in section.figures))
+                for section in (part if isinstance(part, Section) else Section("", "", "", tables=(part,))
+                                for part in parts)]
     files = {f"{table.key}.{form}": table_file(_with_keys_apart(table) if form in ("csv", "json") else table, form)
-             for table in named for form in FORMS}
+             for section in sections for table in section.tables for form in FORMS}
+    number = len(files)
+    if files:
+        files |= figure_files(figure for section in sections for figure in section.figures)
+        files |= {"preamble.tex": preamble(), "report.tex": document(sections, "", "", tables="").encode()}
     try:
         if files:
             folder.mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             write_atomically(folder / name, content)
     except OSError as error:
         raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
                             "--tables.") from error
-    return len(files)
+    return number
 
 
 def _plain(key: str) -> str:

@@ -43,7 +43,8 @@ def table_answer(made: CachedReport, key: str, form: str) -> Response:
 
 
 def report_file(made: CachedReport, form: str) -> Response:
-    """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
+    """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures as
+    plotly's JSON, since drawing them as images would take long for an answer."""
     from annotation.kinds.reports import report_file as one_file
     from annotation.kinds.reports import report_files
 

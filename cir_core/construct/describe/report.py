@@ -87,7 +87,11 @@ def page(found: Description, subject: str) -> str:
     """Everything as one HTML page that needs no network."""
     total = found.sizes[-1] if found.sizes else None
     facts = f"{counted(total.sessions, 'session')}, {counted(total.turns, 'turn')}" if total else "No sessions"
-    return html_page(subject, "Statistics of multi-turn sessions", facts, [
+    return html_page(subject, "Statistics of multi-turn sessions", facts, page_sections(found))
+
+
+def page_sections(found: Description) -> list[Section]:
+    return [
         Section("sessions", "Sessions", " ".join(("Sessions by their number of turns.", *found.notes)), (),
                 (_turn_figure(found),), (size_table(found),)),
         Section("language", "Language", "The captions of the data set (turn 1) beside the texts of later turns.", (),
@@ -95,7 +99,7 @@ def page(found: Description, subject: str) -> str:
         Section("terms", "Terms", "The words that are used most.", (), tuple(
             word_cloud(f"cloud-{number}", f"Words of the {one.name}", one.terms)
             for number, one in enumerate(found.wordings[:2])), (terms_table(found),)),
-    ])
+    ]
 
 
 def _turn_figure(found: Description) -> Figure:

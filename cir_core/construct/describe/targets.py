@@ -92,11 +92,15 @@ def histogram_table(found: TargetDescription) -> ReportTable:
 def target_page(found: TargetDescription, subject: str) -> str:
     """Everything as one HTML page that needs no network."""
     last = found.rows[-1]
-    figures = tuple(figure for row in found.rows for figure in (_targets_figure(row), _original_figure(row)) if figure)
     return html_page(subject, "Statistics of queries with several targets",
-                     f"{counted(last.queries, 'query', 'queries')}, {counted(last.targets, 'target')}", [
-                         Section("targets", "Targets", "Images that answer a query, by SoFT's pipeline.", (), figures,
-                                 (target_table(found), histogram_table(found)))])
+                     f"{counted(last.queries, 'query', 'queries')}, {counted(last.targets, 'target')}",
+                     target_sections(found))
+
+
+def target_sections(found: TargetDescription) -> list[Section]:
+    figures = tuple(figure for row in found.rows for figure in (_targets_figure(row), _original_figure(row)) if figure)
+    return [Section("targets", "Targets", "Images that answer a query, by SoFT's pipeline.", (), figures,
+                    (target_table(found), histogram_table(found)))]
 
 
 def _targets_figure(row: TargetRow) -> Figure:

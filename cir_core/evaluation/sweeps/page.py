@@ -52,7 +52,11 @@ class TurnSet:
 
 def turns_page(subject: str, facts: str, sets: Sequence[TurnSet]) -> str:
     """CIRCLED's plots: Hits@10 by turn, a section for each set of sessions."""
-    return html_page(subject, "Hits@10 by turn", facts, [_turns(number, one) for number, one in enumerate(sets)])
+    return html_page(subject, "Hits@10 by turn", facts, turns_sections(sets))
+
+
+def turns_sections(sets: Sequence[TurnSet]) -> list[Section]:
+    return [_turns(number, one) for number, one in enumerate(sets)]
 
 
 def _turns(number: int, one: TurnSet) -> Section:

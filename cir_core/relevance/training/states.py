@@ -130,6 +130,7 @@ def draw_curves(folder: Path, title: str) -> Path:
     """A page with the loss and the validation recall, and a table of the rebuilds, beside the log."""
     from cir_core.reports.figures import lines
     from cir_core.reports.page import html_page
+    from cir_core.reports.paper import FIGURES, write_figures
     from cir_core.reports.records import ReportColumn, ReportTable, Section
 
     log = read_log(folder)
@@ -152,6 +153,7 @@ def draw_curves(folder: Path, title: str) -> Path:
                       "first images of the validation pool.", figures=figures, tables=(rebuilds,))
     path = folder / CURVES_FILE
     write_atomically(path, html_page(title, "Training", f"{len(epochs)} epochs", [section]).encode())
+    write_figures(folder / FIGURES, [section])
     return path
 
 

@@ -111,7 +111,8 @@ def test_files_hold_every_table_in_each_form_and_every_figure(preference):
     tables = {table.key for section in preference[1] for table in section.tables}
     figures = {figure.key for section in preference[1] for figure in section.figures}
     assert set(found) == {
-        "report.md", "report.html", "report.json", *(f"figures/{key}.json" for key in figures),
+        "report.md", "report.html", "report.json", "report.tex", "preamble.tex",
+        *(f"figures/{key}.json" for key in figures),
         *(f"tables/{key}.{form}" for key in tables for form in ("csv", "json", "md", "tex"))}
     assert json.loads(found["report.json"])["metrics"]["recall@5"]["spearman"]["rho"] == 0.153
     assert found == report_files(whole)            # the same each time
@@ -129,7 +130,7 @@ def test_one_form_is_made_without_the_others(validity, monkeypatch):
     whole = whole_report(validity[0], PLAN)
     for form in ("md", "html", "json"):
         with monkeypatch.context() as others:
-            for of, name in (("md", "markdown"), ("html", "html"), ("csv", "table_file")):
+            for of, name in (("md", "markdown"), ("html", "html"), ("csv", "paper_files")):
                 if of != form:
                     others.delattr(composing, name)
             content = report_file(whole, form)

@@ -37,10 +37,11 @@ def rows(path):
 def test_what_is_printed_is_rounded_and_what_is_written_is_not(printed, tmp_path):
     give(["Facts", TABLE], tmp_path)
     assert printed.getvalue().startswith("Facts\n\nRecall\n") and "33.33 [25.0, 50.0]" in printed.getvalue()
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(f"recall.{form}" for form in FORMS)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([
+        *(f"recall.{form}" for form in FORMS), "preamble.tex", "report.tex"])
     assert rows(tmp_path / "recall.csv") == [
         ["system", "r", "r_low", "r_high"], [f"'{HOSTILE}", str(1 / 3), "0.25", "0.5"], ["mine", "", "", ""]]
-    assert r"=cmd()\textbar{}'100\%\_\{a\} & 33.33 {[}25.0, 50.0{]}" in (tmp_path / "recall.tex").read_text("utf-8")
+    assert r"=cmd()\textbar{}'100\%\_\{a\} & 33.33 & {[}25.0, 50.0{]}" in (tmp_path / "recall.tex").read_text("utf-8")
     assert json.loads((tmp_path / "recall.json").read_text("utf-8"))["rows"][0]["system"] == HOSTILE
 
 
@@ -73,7 +74,7 @@ def test_systems_with_names_of_bounds_and_of_each_other(printed, tmp_path):
     give([table], tmp_path)
     head = rows(tmp_path / "t.csv")[0]
     assert len({name.lower() for name in head}) == 12 == len(json.loads((tmp_path / "t.json").read_text())["rows"][0])
-    assert "30.00 {[}29.0, 31.0{]}" in (tmp_path / "t.tex").read_text("utf-8")
+    assert "30.00 & {[}29.0, 31.0{]}" in (tmp_path / "t.tex").read_text("utf-8")
 
 
 @pytest.mark.parametrize("kind,value,low,high,shown", [
