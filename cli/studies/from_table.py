@@ -72,7 +72,7 @@ def create_from_table(kind: str, name: str, asked: TableArgs) -> None:
         if not asked.as_json:
             print_pairs(row.many, "", [(group, f"{count:,}") for group, count in found.counts.items()])
             print_pairs("plan", "", [(title.replace("_", " "), _shown(value)) for title, value in forecast.items()
-                                     if value not in (None, "")])
+                                     if isinstance(value, int | float)])
             print_notes(found.notes)
         created: Created | None = None
         if not asked.dry_run:
@@ -113,5 +113,5 @@ def _pictures(asked: TableArgs, settings: Settings, table: Table) -> PictureFile
     return open_pictures(asked.images or asked.file.absolute().parent)
 
 
-def _shown(value: object) -> str:
+def _shown(value: float) -> str:
     return f"{value:,.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else f"{value:,}"
