@@ -69,7 +69,7 @@ def create_targets(
     queries = sample_targets(found, sample, plan.seed)
     with open_stores() as stores:
         check_name(stores.studies, name)
-        images = open_gallery(gallery, home=settings.home)
+        source = open_gallery(gallery, home=settings.home)
         forecast = plan_study(people, len(queries), overlap, agreement_items, seconds_per_item=seconds_per_item)
         strata = dict(Counter(one.label for one in queries))
         if not as_json:
@@ -82,7 +82,7 @@ def create_targets(
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_target_study(
-                    stores.studies, settings.home, name, queries, images, plan, threshold=found.threshold,
+                    stores.studies, settings.home, name, queries, source, plan, threshold=found.threshold,
                     created_by=LOCAL, source={**found.source, "sample": sample, "seed": plan.seed},
                     max_megapixels=settings.max_image_megapixels, progress=bar)
     if made := print_created(created, result, as_json):
