@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from annotation.records import Item, PlannedAssignment, Study, StudyImage
 from annotation.sources.queries import LISTED, spread
@@ -14,9 +14,20 @@ from annotation.studies.creation import Created, Progress, cleared
 from annotation.studies.image_snapshots import Picture, freezing
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
-from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted
 from cir_core.types.records import new_id
+
+
+class PictureSource(Protocol):
+    """Images by id, of a gallery or of a table. ``to_read``: None for one that is gone."""
+
+    @property
+    def name(self) -> str: ...
+
+    def __contains__(self, image_id: object, /) -> bool: ...
+
+    def to_read(self, image_id: str, /) -> Picture | None: ...
+
 
 Named = Callable[[str, str], str]
 """Token of an image, by its name among :attr:`Subject.pictures`, for one place in the study."""
@@ -30,7 +41,7 @@ class Subject:
     group: str
     stratum: str
     hidden: Mapping[str, Any] = field(repr=False)
-    pictures: Mapping[str, tuple[Gallery, str]] = field(default_factory=dict, repr=False)   # image ids, by any name
+    pictures: Mapping[str, tuple[PictureSource, str]] = field(default_factory=dict, repr=False)   # ids, by any name
     shown: Callable[[str, Named], Mapping[str, Any]] = lambda item_id, named: {}
 
 

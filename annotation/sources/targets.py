@@ -21,8 +21,8 @@ from cir_core.support.texts import counted, quoted
 
 @dataclass(frozen=True)
 class TargetQuery:
-    """A query of the file ``label``. ``shown``: the candidates with a confidence, and the data set's own target
-    whether it was found or not."""
+    """A query of the file ``label``. ``shown``: the candidates with a confidence, those that were given and not
+    found, and the data set's own target whether it was found or not."""
 
     label: str
     found: QueryCandidates
@@ -33,9 +33,10 @@ class TargetQuery:
 
     @property
     def shown(self) -> tuple[Candidate, ...]:
-        own = self.found.original_target
-        chosen = tuple(one for one in self.found.candidates if one.confidence is not None or one.image == own)
-        return chosen if any(one.image == own for one in chosen) else (*chosen, Candidate(own, ()))
+        own = self.found.original_target   # "" of queries that came without one
+        chosen = tuple(one for one in self.found.candidates
+                       if one.confidence is not None or not one.found or one.image == own)
+        return chosen if not own or any(one.image == own for one in chosen) else (*chosen, Candidate(own, ()))
 
 
 @dataclass(frozen=True)

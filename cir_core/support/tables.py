@@ -14,7 +14,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -57,33 +57,55 @@ def read_table(
 
     Raises ``DatasetError`` with line and remedy for what cannot be read, also while rows are iterated.
     """
+    names, rows, at = _headed(content, where, (*known, *(name for one_of in wanted for name in one_of)),
+                              lambda names: (0, len(names)) if _lacking(names, wanted) else (1, 0), remedy)
+    if _lacking(names, wanted):
+        raise _no_column(names, wanted, where, at, remedy)
+    return names, rows
+
+
+def read_any_table(content: bytes | str, where: str, known: Sequence[str]) -> tuple[list[str], Rows]:
+    """:func:`read_table` of a table that may have any columns, which are called as in the file. The delimiter is the
+    one that yields most of ``known``, however they are spelt, then most columns."""
+    spelt = {_spelt(name) for name in known}
+
+    def fits(names: Sequence[str]) -> tuple[int, int]:
+        return sum(_spelt(name) in spelt for name in names), len(names)
+
+    names, rows, _ = _headed(content, where, (), fits, "Begin it with a line of column names")
+    return names, rows
+
+
+def _headed(
+    content: bytes | str, where: str, known: Sequence[str], fits: Callable[[Sequence[str]], tuple[int, int]],
+    remedy: str,
+) -> tuple[list[str], Rows, int]:
+    """Column names, rows and the line of the former, by the delimiter whose names fit best; the first of equals."""
     text, skipped = _decoded(content, where), 0
-    names_of = {_spelt(name): name for name in (*known, *(name for one_of in wanted for name in one_of))}
+    names_of = {_spelt(name): name for name in known}
     if text.lstrip()[:1] in ("[", "{"):
-        names, cells = _from_json(text, where, names_of)
-        if _lacking(names, wanted):
-            raise _no_column(names, wanted, where, 1, remedy)
-        return names, cells
+        return *_from_json(text, where, names_of), 1
     if declared := re.match(r"sep=(.)\r?\n", text):     # a line that declares the delimiter
         text, skipped = text[declared.end():], 1
-    best: list[str] = []
+    tried: list[tuple[tuple[int, int], list[str], str]] = []
     broken: DatasetError | None = None
     for delimiter in (declared[1],) if declared else (",", ";", "\t"):
-        rows = _records(text, delimiter, where, skipped)
         try:
-            names = next((found for _, cells in rows if any(found := [cell.strip() for cell in cells])), [])
+            names = next((found for _, cells in _records(text, delimiter, where, skipped)
+                          if any(found := [cell.strip() for cell in cells])), [])
         except DatasetError as error:       # quotation marks next to a character that is not the delimiter
             broken = error
             continue
         while names and not names[-1]:
             names.pop()
         names = _renamed(names, names_of)
-        if not _lacking(names, wanted):
-            return names, rows
-        best = max(best, names, key=len)
-    if not best:
+        tried.append((fits(names), names, delimiter))
+    _, names, delimiter = max(tried, key=lambda one: one[0], default=((0, 0), [], ""))
+    if not names:
         raise broken or DatasetError(f"{where} is empty. {remedy}.")
-    raise _no_column(best, wanted, where, 1 + skipped, remedy)
+    rows = _records(text, delimiter, where, skipped)
+    next(cells for _, cells in rows if any(cell.strip() for cell in cells))   # the names
+    return names, rows, 1 + skipped
 
 
 def listed(names: Sequence[str], limit: int = 30) -> str:

@@ -14,6 +14,14 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted, quoted
 from cli.console import open_stores, out, print_notes, progress_bar
 from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
+from cli.studies.from_table import (
+    ColumnsOption,
+    FromTable,
+    Pictures,
+    TableArgs,
+    create_from_table,
+    refuse_without_table,
+)
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
 from cli.tables.study_tables import print_created, print_pairs
 
@@ -36,12 +44,14 @@ def create_preference(
         metavar="A,B", help="Instead: two run files to compare (TREC or JSON); repeatable.")] = None,
     from_hp: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Instead: a file in HP-FashionIQ's form, with questions and sets.")] = None,
+    from_table: FromTable = None,
+    columns: ColumnsOption = None,
     annotations: Annotated[Path | None, typer.Option(
         "--annotations", "-a", help="The data set's folder or annotation file.")] = None,
     split: Annotated[str | None, typer.Option(help="Split, if there are several.")] = None,
     pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
-    images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
+    images: Pictures = None,
     queries: Annotated[int | None, typer.Option(
         min=1, help="Number of queries, balanced over categories (default: all).")] = None,
     per_person: Annotated[int, typer.Option(min=1, help="Maximum number of questions per person.")] = 50,
@@ -83,13 +93,22 @@ def create_preference(
     asked = PreferenceSourceArgs(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery,
                                  images, queries, layout.seed, model, domain, skip_missing)
     # Before methods run for hours.
-    asked.check()
+    if from_table is None:
+        asked.check()
+        refuse_without_table(columns)
     survey = checked_settings({
         "set_names": None if set_names is None else _names(set_names), "allow_tie": allow_tie,
         "consent": _text(consent) or "", "check": check.value,
         "check_every": check_every, "lease_hours": lease_hours, "guidelines": _text(guidelines),
         "completion_prefix": completion_prefix})
     plan_survey(queries or 1, layout, seconds_per_question=seconds_per_question)
+    if from_table is not None:
+        asked.refuse_with_table()
+        return create_from_table("preference", name, TableArgs(
+            from_table, images, gallery, columns,
+            {"per_person": per_person, "forms": forms, "shared_every": shared_every, "shared_by": shared_by,
+             "reason_every": reason_every, "seconds": round(seconds_per_question), "seed": layout.seed},
+            skip_missing, dry_run, as_json, survey))
     with open_stores() as stores:
         check_name(stores.studies, name)
         found = open_source(asked, settings)

@@ -48,13 +48,22 @@ class PreferenceSourceArgs:
                                           ("--from-hp", self.hp)) if value]
         if len(named) != 1:
             what = f"{' and '.join(named)} cannot go together" if named else "Specify whose results to compare"
-            raise StudyError(f"{what}: --dataset D with --methods A,B or --from-runs A,B, or --from-hp FILE.")
+            raise StudyError(f"{what}: --dataset D with --methods A,B or --from-runs A,B, --from-hp FILE, or "
+                             "--from-table FILE.")
         if self.hp and (self.dataset or self.annotations or self.split or self.pool):
             raise StudyError("--from-hp has its own queries: it takes no --dataset, --annotations, --split or --pool.")
         if not self.hp and not self.dataset:
             raise StudyError(f"Which queries are these? {named[0]} needs --dataset (`cirque datasets list`).")
         if self.methods and self.images:
             raise StudyError("--images does not go with --methods: images come from the searched gallery.")
+
+    def refuse_with_table(self) -> None:
+        """Raises ``StudyError`` for options of other sources."""
+        for option, value in (("--dataset", self.dataset), ("--methods", self.methods), ("--from-runs", self.runs),
+                              ("--from-hp", self.hp), ("--annotations", self.annotations), ("--split", self.split),
+                              ("--pool", self.pool), ("--queries", self.queries)):
+            if value:
+                raise StudyError(f"{option} does not go with --from-table: the table has queries and results.")
 
 
 def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource:

@@ -14,7 +14,16 @@ from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.studies import participants, preference, preference_files, study_files, targets
+from cli.studies import participants, preference, preference_files, sessions, study_files, targets
+from cli.studies.from_table import (
+    ColumnsOption,
+    FromTable,
+    Pictures,
+    TableArgs,
+    create_from_table,
+    design_of,
+    refuse_without_table,
+)
 from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 
 if TYPE_CHECKING:
@@ -29,6 +38,7 @@ app.command()(study_files.export)
 app.command()(study_files.results)
 create_app.command("preference")(preference.create_preference)
 create_app.command("targets")(targets.create_targets)
+create_app.command("sessions")(sessions.create_sessions)
 study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashioniq)
 app.command()(preference_files.quality)
 app.command()(participants.invite)
@@ -50,8 +60,10 @@ def create_validity(
     from_mbeir: Annotated[Path | None, typer.Option(metavar="FILE", help="Queries in M-BEIR's form.")] = None,
     from_circus: Annotated[Path | None, typer.Option(metavar="FILE", help="An aggregate file of CIRCUS.")] = None,
     from_sessions: Annotated[bool, typer.Option("--from-sessions", help="Turns of stored search sessions.")] = False,
+    from_table: FromTable = None,
+    columns: ColumnsOption = None,
     pool: Annotated[Path | None, typer.Option(help="Candidate pool of the M-BEIR queries.")] = None,
-    images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
+    images: Pictures = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
     category: Annotated[list[str] | None, typer.Option(
         help="Audit label, repeatable (default: all shortcut-free queries).")] = None,
@@ -79,7 +91,13 @@ def create_validity(
     from cli.tables.study_tables import print_created, print_plan, print_strata
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
-                            tuple(category or ()))
+                            tuple(category or ()), from_table)
+    if asked.source == "--from-table" and from_table is not None:
+        asked.refuse_with_table(sample, panel_size)
+        return create_from_table("validity", name, TableArgs(
+            from_table, images, gallery, columns, design_of(people, overlap, agreement_items, seconds_per_item, seed),
+            skip_missing, dry_run, as_json))
+    refuse_without_table(columns)
     settings = get_settings()
     with open_stores() as stores:
         check_name(stores.studies, name)

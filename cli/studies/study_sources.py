@@ -32,20 +32,29 @@ class StudySourceArgs:
     images: Path | None
     gallery: str | None
     categories: Sequence[str]
+    table: Path | None = None
 
     @property
     def source(self) -> str:
         """Raises ``StudyError`` unless exactly one source is given, with its options."""
         named = [name for name, value in (("--from-audit", self.audit), ("--from-mbeir", self.mbeir),
-                                          ("--from-circus", self.circus), ("--from-sessions", self.sessions)) if value]
+                                          ("--from-circus", self.circus), ("--from-sessions", self.sessions),
+                                          ("--from-table", self.table)) if value]
         if len(named) != 1:
             what = " and ".join(named) + " cannot go together. Name one" if named else "Name a source of queries"
-            raise StudyError(f"{what}: --from-audit DIR, --from-mbeir FILE, --from-circus FILE or --from-sessions.")
+            raise StudyError(f"{what}: --from-audit DIR, --from-mbeir FILE, --from-circus FILE, --from-table FILE or "
+                             "--from-sessions.")
         if self.pool and not self.mbeir:
             raise StudyError("--pool goes with --from-mbeir only.")
         if self.images and self.sessions:
             raise StudyError("--images does not go with --from-sessions: images come from the gallery.")
         return named[0]
+
+    def refuse_with_table(self, sample: int | None, panel_size: int | None) -> None:
+        """Raises ``StudyError`` for options that choose among the queries of other sources."""
+        for option, value in (("--category", self.categories), ("--sample", sample), ("--panel-size", panel_size)):
+            if value:
+                raise StudyError(f"{option} does not go with --from-table: choose the rows in the table.")
 
 
 def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:

@@ -9,16 +9,30 @@ from urllib.parse import quote
 
 import typer
 
+from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
+from cli.studies.from_table import (
+    ColumnsOption,
+    FromTable,
+    Pictures,
+    TableArgs,
+    create_from_table,
+    design_of,
+    refuse_without_table,
+)
 from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_strata
 
 
 def create_targets(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder that `cirque construct multi-target` wrote.")],
-    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery with the images.")],
+    folder: Annotated[Path | None, typer.Argument(
+        metavar="DIR", help="Folder that `cirque construct multi-target` wrote.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
+    from_table: FromTable = None,
+    images: Pictures = None,
+    columns: ColumnsOption = None,
     subset: Annotated[list[str] | None, typer.Option(
         help="Only this file of the folder, such as shirt; repeatable.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Number of queries (default: all).")] = None,
@@ -30,7 +44,7 @@ def create_targets(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Create a target study: which of the candidates that SoFT's stage 1 found answer each query?"""
+    """Create a target study: which candidates, that SoFT's stage 1 found or a table has, answer each query?"""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.marks.create import create_target_study
     from annotation.records import StudyPlan
@@ -39,13 +53,23 @@ def create_targets(
     from annotation.studies.planner import plan_study
     from cir_core.gallery.gallery import open_gallery
 
+    if from_table is not None:
+        if folder or subset or sample:
+            raise StudyError("DIR, --subset and --sample do not go with --from-table: choose the rows in the table.")
+        return create_from_table("targets", name, TableArgs(
+            from_table, images, gallery, columns, design_of(people, overlap, agreement_items, seconds_per_item, seed),
+            dry_run=dry_run, as_json=as_json))
+    refuse_without_table(columns)
+    if folder is None or gallery is None or images is not None:
+        raise StudyError("Name the folder with the candidates, and --gallery with their images; or --from-table FILE "
+                         "with --images or --gallery.")
     settings = get_settings()
     found = read_target_queries(folder, subset or ())
     plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed)
     queries = sample_targets(found, sample, plan.seed)
     with open_stores() as stores:
         check_name(stores.studies, name)
-        images = open_gallery(gallery, home=settings.home)
+        source = open_gallery(gallery, home=settings.home)
         forecast = plan_study(people, len(queries), overlap, agreement_items, seconds_per_item=seconds_per_item)
         strata = dict(Counter(one.label for one in queries))
         if not as_json:
@@ -58,7 +82,7 @@ def create_targets(
         if not dry_run:
             with progress_bar("Copying images") as bar:
                 created = create_target_study(
-                    stores.studies, settings.home, name, queries, images, plan, threshold=found.threshold,
+                    stores.studies, settings.home, name, queries, source, plan, threshold=found.threshold,
                     created_by=LOCAL, source={**found.source, "sample": sample, "seed": plan.seed},
                     max_megapixels=settings.max_image_megapixels, progress=bar)
     if made := print_created(created, result, as_json):

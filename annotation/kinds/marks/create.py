@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotation.kinds.creation import Named, Subject, create_of_subjects
+from annotation.kinds.creation import Named, PictureSource, Subject, create_of_subjects
 from annotation.kinds.marks.answers import newest_marking
 from annotation.records import Study, StudyPlan
 from annotation.sources.targets import TargetQuery
@@ -19,14 +19,13 @@ from annotation.studies.creation import Created, Progress, check_name
 from annotation.studies.store import StudyStore
 from cir_core.construct.targets.provenance import Candidate
 from cir_core.errors import StudyError
-from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted
 from cir_core.types.records import new_id
 
 
 def create_target_study(
-    store: StudyStore, home: Path, name: str, queries: Sequence[TargetQuery], gallery: Gallery, plan: StudyPlan, *,
-    threshold: float, created_by: str, source: Mapping[str, Any], max_megapixels: float = 64.0,
+    store: StudyStore, home: Path, name: str, queries: Sequence[TargetQuery], gallery: PictureSource,
+    plan: StudyPlan, *, threshold: float, created_by: str, source: Mapping[str, Any], max_megapixels: float = 64.0,
     progress: Progress | None = None,
 ) -> Created:
     """Create a study of ``queries``, with image snapshots of ``gallery`` in ``home``.

@@ -9,15 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.kinds.creation import Named, Subject, create_of_subjects
+from annotation.kinds.creation import Named, PictureSource, Subject, create_of_subjects
 from annotation.kinds.ratings.answers import newest_questions
 from annotation.records import Study, StudyPlan
 from annotation.studies.creation import Created, Progress, check_name
 from annotation.studies.store import StudyStore
 from cir_core.construct.judging.sample import SampledSession, content_digest
-from cir_core.construct.judging.tasks import Galleries, gallery_for, shown_target
+from cir_core.construct.judging.tasks import gallery_for, shown_target
 from cir_core.errors import StudyError
-from cir_core.gallery.gallery import Gallery
 from cir_core.support.texts import counted
 from cir_core.types.records import new_id
 
@@ -26,7 +25,8 @@ NO_TARGET = "no target is named, so progress cannot be rated"
 
 
 def create_session_study(
-    store: StudyStore, home: Path, name: str, sampled: Sequence[SampledSession], galleries: Galleries,
+    store: StudyStore, home: Path, name: str, sampled: Sequence[SampledSession],
+    galleries: Mapping[str, PictureSource],
     plan: StudyPlan, *, created_by: str, source: Mapping[str, Any], max_megapixels: float = 64.0,
     progress: Progress | None = None,
 ) -> Created:
@@ -66,7 +66,7 @@ def create_session_study(
     return replace(created, counts={**created.counts, "dropped": len(sampled) - created.counts["items"]})
 
 
-def _subject(sampled: SampledSession, gallery: Gallery, target_id: str) -> Subject:
+def _subject(sampled: SampledSession, gallery: PictureSource, target_id: str) -> Subject:
     session, origin = sampled.session, f"{sampled.source}::{sampled.session.subset}"
     references = [turn.reference_id for turn in session.turns]
     # Two galleries may have the same ids.

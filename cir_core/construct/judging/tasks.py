@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from typing import TypeVar
 
 from cir_core.construct.inputs import Pictures
 from cir_core.construct.judging.sample import SampledSession, Source
@@ -18,7 +19,10 @@ Galleries = Mapping[str, Gallery]
 """By the name of a source or of a subset; "" is that of all others."""
 
 
-def gallery_for(galleries: Galleries, source: str, subset: str) -> Gallery:
+_Of = TypeVar("_Of")
+
+
+def gallery_for(galleries: Mapping[str, _Of], source: str, subset: str) -> _Of:
     """Raises ``SettingsError`` if there is none."""
     for name in (source, subset, ""):
         if name in galleries:
@@ -44,7 +48,7 @@ def check_galleries(galleries: Galleries, sources: Sequence[Source]) -> None:
             gallery_for(galleries, source.name, subset.name)
 
 
-def shown_target(session: CircledSession, gallery: Gallery) -> str | None:
+def shown_target(session: CircledSession, gallery: Container[str]) -> str | None:
     """The target that judges see: the first one in the gallery. None for a session that names none."""
     return next((one for one in session.target_ids if one in gallery), next(iter(session.target_ids), None))
 

@@ -1,0 +1,140 @@
+"""A study of any kind from a table: what its kind says of it, and the steps from a file to a created study."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from annotation.records import StudyPlan
+from annotation.sources.tables.columns import Columns, Field
+from annotation.sources.tables.files import Table
+from annotation.sources.tables.pictures import PictureFiles
+from annotation.sources.tables.rows import TableRows, check_pictures, read_rows
+from annotation.studies.creation import Created, Progress
+from annotation.studies.planner import plan_study
+from annotation.studies.store import StudyStore
+from cir_core.errors import StudyError
+from cir_core.support.texts import counted, quoted
+
+Design = Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class DesignField:
+    """A number of a study's design. ``explained``: a sentence for the screen."""
+
+    name: str
+    title: str
+    value: int
+    least: int
+    most: int
+    explained: str = ""
+
+
+SECONDS = DesignField("seconds", "Seconds per item", 60, 1, 86_400, "What an item takes, for the forecast.")
+SEED = DesignField("seed", "Random seed", 0, 0, 2**31 - 1, "The same seed assigns the same items.")
+PLAN = (
+    DesignField("people", "People", 2, 1, 1000, "More may join."),
+    DesignField("overlap", "People per item", 1, 1, 1000, "How many people judge each item independently."),
+    DesignField("agreement_items", "Agreement items", 0, 0, 100_000,
+                "Items for everyone, to compare all people with each other."),
+    SECONDS, SEED)
+
+
+def plan_of(design: Design) -> StudyPlan:
+    return StudyPlan(design["people"], design["overlap"], design["agreement_items"], design["seed"])
+
+
+def plan_forecast(items: int, design: Design) -> Any:
+    """:class:`annotation.studies.planner.Forecast`. Raises ``StudyError`` for an impossible plan."""
+    return plan_study(design["people"], items, design["overlap"], design["agreement_items"],
+                      seconds_per_item=design["seconds"])
+
+
+@dataclass(frozen=True)
+class NewStudy:
+    """Where and how a study is created. ``source``: origin of the items, in plain JSON."""
+
+    store: StudyStore
+    home: Path
+    name: str
+    created_by: str
+    design: Design
+    pictures: PictureFiles
+    source: Mapping[str, Any]
+    max_megapixels: float = 64.0
+    skip_missing: bool = False
+    progress: Progress | None = field(default=None, repr=False)
+    settings: Mapping[str, Any] = field(default_factory=dict)   # of the kind
+
+
+@dataclass(frozen=True)
+class Intake:
+    """How a kind of study is made of a table. ``about``: what a row is, in a sentence. ``read`` adds faults to its
+    rows; ``stratum_of`` names the group of one of its items, for counts."""
+
+    about: str
+    fields: tuple[Field, ...]
+    read: Callable[[TableRows], Sequence[Any]]
+    create: Callable[[NewStudy, Sequence[Any]], Created]
+    stratum_of: Callable[[Any], str]
+    design: tuple[DesignField, ...] = PLAN
+    forecast: Callable[[int, Design], Any] = plan_forecast
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """Usual names of columns."""
+        return tuple(dict.fromkeys(name for one in self.fields for name in one.known))
+
+    def checked_design(self, given: Mapping[str, object]) -> dict[str, int]:
+        """A whole number for each field; the usual one where none is given. Raises ``StudyError``."""
+        if unknown := sorted(set(given) - {one.name for one in self.design}):
+            raise StudyError(f"There is no design field {quoted(unknown[0])}. There are: "
+                             f"{', '.join(one.name for one in self.design)}.")
+        found = {}
+        for one in self.design:
+            value = given.get(one.name, one.value)
+            if isinstance(value, bool) or not isinstance(value, int) or not one.least <= value <= one.most:
+                raise StudyError(f"{one.title} must be a whole number from {one.least:,} to {one.most:,}, not "
+                                 f"{quoted(value)}.")
+            found[one.name] = value
+        return found
+
+
+@dataclass(frozen=True)
+class TableItems:
+    """Items that a table has. ``counts``: by stratum."""
+
+    intake: Intake = field(repr=False)
+    items: Sequence[Any] = field(repr=False)
+    counts: Mapping[str, int]
+    source: Mapping[str, Any]
+    pictures: PictureFiles = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def create(self, new: NewStudy) -> Created:
+        return self.intake.create(replace(new, pictures=self.pictures, source={**self.source, **new.source}),
+                                  self.items)
+
+
+def items_of(
+    intake: Intake, table: Table, columns: Columns, pictures: PictureFiles, *, first: int | None = None,
+    skip_missing: bool = False,
+) -> TableItems:
+    """Raises ``DatasetError`` with all faults of the table, and with the pictures that it names and that are not there.
+    ``first``: only that many items, and of the pictures only theirs."""
+    rows = read_rows(table, columns, intake.fields)
+    items = intake.read(rows)
+    rows.refuse()
+    if first is not None:
+        items = items[:first]
+    else:
+        check_pictures(rows, pictures, skip_missing=skip_missing)
+    counts = Counter(intake.stratum_of(item) for item in items)
+    source = {"form": "table", "file": table.file, "pictures": pictures.name,
+              "columns": {name: list(of) for name, of in columns.items()}}
+    return TableItems(intake, items, dict(sorted(counts.items())), source, pictures, (
+        f"{counted(len(table.rows), 'row')} of {table.file} read as {counted(len(items), 'item')}.", *table.notes))
