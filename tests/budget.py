@@ -30,16 +30,17 @@ ROOT = Path(__file__).parents[1]
 SPENT = ROOT / ".make" / "spent"
 _SHORT = 0.05     # seconds; in a phase as short, no other process does anything worth looking for
 _MOST = 20        # tests in the list
+_GROWN = 8        # MB
 _CHROMIUM = 1.5    # times the CPU seconds of its headless shell
 _TOLERANCE = 1.25
 
 
 class Meter:
     """In each process that runs tests: notes in every report, as ``cpu``, what its phase has used, and as ``peak`` how
-    large the process has been until its end (MB)."""
+    large the process has been until its end (:class:`_Size`)."""
 
     def __init__(self) -> None:
-        self._until_now = 0.0
+        self._until_now, self._size = 0.0, _Size()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self._until_now = _everything()
@@ -60,7 +61,7 @@ class Meter:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        report.cpu, report.peak = item.stash[_USED], _peak()    # type: ignore[attr-defined] # xdist carries them on
+        report.cpu, report.peak = item.stash[_USED], self._size.peak()    # type: ignore[attr-defined] # xdist carries them on
         return report
 
     def _measured(self, item: pytest.Item) -> Generator[None, object, object]:
@@ -76,7 +77,7 @@ class Meter:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        _output(session.config)["peak"] = _peak()
+        _output(session.config)["peak"] = self._size.peak()
 
 
 class Ledger:
@@ -150,8 +151,29 @@ def _output(config: pytest.Config) -> dict[str, float]:
     return config.stash.setdefault(_OUTPUT, {})
 
 
-def _peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+class _Size:
+    """MB of memory that are this process's own: not those it shares with the process that it was forked from, nor
+    files of libraries, which all processes share."""
+
+    def __init__(self) -> None:
+        self._whole, self._peak = 0.0, 0.0     # the largest size with all that is shared, and without
+
+    def peak(self) -> float:
+        """The largest until now. Linux tells the largest size with what is shared alone; what is shared is looked up
+        when that has grown, which takes 10 ms."""
+        whole = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        if whole > self._whole + _GROWN:
+            self._whole = whole
+            self._peak = max(self._peak, whole - _shared())
+        return self._peak
+
+
+def _shared() -> float:
+    try:
+        lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0.0
+    return sum(float(line.split()[1]) for line in lines if line.startswith(("Shared_", ))) / 1024
 
 
 def _everything() -> float:

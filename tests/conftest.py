@@ -98,6 +98,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not is_worker and config.getoption("numprocesses", None) and not config.getoption("--quick"):
         os.environ["OMP_NUM_THREADS"] = "1"      # or sums of commands differ from those of the workers
         forked.serve()                           # one for all of them
+        if sys.platform == "linux":
+            config.option.tx = [forked.worker()] * len(config.option.tx)
 
 
 def pytest_collection_finish() -> None:

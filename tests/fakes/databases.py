@@ -217,8 +217,10 @@ def _migrated() -> str:
 
 
 def _make(template: str) -> str:
-    name = f"{_prefix()}{next(_numbers)}"
-    _server().execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'))
+    name, server = f"{_prefix()}{next(_numbers)}", _server()
+    # As files: a copy through the write-ahead log, the default from 15 on, takes more than twice the CPU seconds.
+    how = " STRATEGY FILE_COPY" if (server.dialect.server_version_info or (0,)) >= (15,) else ""
+    server.execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{template}"{how}'))
     return name
 
 

@@ -2,9 +2,9 @@
 ``tests.fakes.forked`` asks for.
 
 It listens on the socket that is its standard input, and ends when nobody reads its standard output any more. One
-message a start: JSON with ``argv``, ``environment`` and ``folder``, and three files: standard output, standard error,
-and a pipe to which the process id goes and, at the end, the exit status as of ``os.waitstatus_to_exitcode`` and the CPU
-seconds of the process and of those it waited for, a line each.
+message a start: JSON with ``argv``, ``environment`` and ``folder``, and three or four files: standard output, standard
+error, a pipe to which the process id goes and, at the end, the exit status as of ``os.waitstatus_to_exitcode`` and the
+CPU seconds of the process and of those it waited for, a line each; and standard input, empty if it is left out.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)     # nobody waits for those who wait
     message, files = _next_start(socket.socket(fileno=0))
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    output, errors, told = files
+    output, errors, told, *given = files
     if child := os.fork():
         _tell(told, child)
         _, status, used = os.wait4(child, 0)
@@ -58,7 +58,7 @@ def main() -> None:
         _tell(told, used.ru_utime + used.ru_stime)
         os._exit(0)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(given[0] if given else os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(errors, 2)
     for file in files:
@@ -81,7 +81,7 @@ def _next_start(listening: socket.socket) -> tuple[bytes, list[int]]:
                 asking[one.fileno()] = one
                 waiting.register(one, select.POLLIN)
                 continue
-            message, files, _, _ = socket.recv_fds(asking[file], _MOST, 3)
+            message, files, _, _ = socket.recv_fds(asking[file], _MOST, 4)
             if not message:
                 waiting.unregister(file)
                 asking.pop(file).close()

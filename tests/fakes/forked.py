@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import select
+import shlex
 import shutil
 import signal
 import socket
@@ -140,6 +141,12 @@ def serve() -> subprocess.Popen[bytes]:
         os.environ[_ADDRESS] = str(address)
         return subprocess.Popen([sys.executable, "-m", "tests.fakes.fork_server"], cwd=ROOT, stdin=listening,
                                 stdout=subprocess.PIPE)
+
+
+def worker() -> str:
+    """How execnet starts a worker that is forked too; :func:`serve` comes first."""
+    script = Path(__file__).with_name("forked_worker.py")
+    return f"popen//python={shlex.join([sys.executable, '-S', '-E', str(script)])}"
 
 
 @lru_cache(maxsize=1)
