@@ -31,6 +31,7 @@ _ADDRESS = "PYTEST_CIRQUE_FORKS"
 _READ_LATE = ("CIRQUE_", "COLUMNS", "PYTEST_")     # variables that no import reads
 _running: set[int] = set()     # process ids
 _ended_used = 0.0              # CPU seconds of those that have ended
+_warmed = 0.0                  # those of the server of forks, once it is closed
 
 
 class Running(Protocol):
@@ -126,8 +127,8 @@ class _Forked:
 
 
 def warming() -> float:
-    """CPU seconds of the server of forks itself."""
-    return used_by(serve().pid) if serve.cache_info().currsize else 0.0
+    """CPU seconds of the server of forks itself, also when it has been closed."""
+    return _warmed or (used_by(serve().pid) if serve.cache_info().currsize else 0.0)
 
 
 @lru_cache(maxsize=1)
@@ -162,7 +163,9 @@ def close() -> None:
     """At the end of all tests."""
     if _connection.cache_info().currsize:
         _connection().close()
+    global _warmed
     if serve.cache_info().currsize:
+        _warmed = warming()
         with serve() as running:
             running.kill()
         shutil.rmtree(Path(os.environ.pop(_ADDRESS)).parent)
