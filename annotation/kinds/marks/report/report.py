@@ -12,7 +12,7 @@ from annotation.analysis.about import about, about_json, finite
 from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
 from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
-from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.marks.answers import MARKS
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
@@ -123,8 +123,8 @@ def target_json(report: TargetReport) -> dict[str, Any]:
 
 def _agreement(of: MarkAgreement) -> dict[str, Any]:
     return estimates_json({
-        "kappa": of.kappa, **{one.column: of.pooled[one.key] for one in STATISTICS}, "agreement": of.agreement,
-        "unanimous": of.unanimous, "unsure": of.unsure})
+        "kappa": of.kappa, **{one.column: of.pooled[one.key] for one in statistics_of("nominal")},
+        "agreement": of.agreement, "unanimous": of.unanimous, "unsure": of.unsure})
 
 
 def _model(of: ModelAgreement) -> dict[str, Any]:

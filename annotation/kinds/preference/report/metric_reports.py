@@ -120,7 +120,8 @@ def _with_intervals(
     decided = rows & (paired.preferred != 0) & (paired.first != 0)
     return MethodPair(
         result.first, result.second, result.answers, result.ties, result.first_preferred,
-        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, paired.unit[decided], options),
+        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, paired.unit[decided], options,
+                   share=True),
         share(int((paired.preferred == paired.first)[decided].sum()), int(decided.sum())),
         over_draws(Estimate(result.mean_difference, result.answers), difference, paired.unit[rows], options))
 

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from annotation.analysis.records import Estimate, MetricScores, Options, Scale, StudyAnswers
-from annotation.analysis.statistics.agreement import agreement_draws
+from annotation.analysis.statistics.agreement import agreement_draws, statistics_of
 from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE, with_interval
-from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Codes, Ratings
 from annotation.kinds.preference.quality import flagged
 from annotation.records import Judgement
@@ -29,31 +28,32 @@ def shared_questions(rows: AnswerRows) -> int:
     return int((np.bincount(rows.question, minlength=len(rows.item_ids)) > 1).sum())
 
 
-def ratings_alpha(rows: AnswerRows, options: Options) -> Estimate:
-    """Krippendorff's alpha of ratings, ordinal; ``n`` counts sets. Bootstrap unit: question, with both sets."""
+def ratings_agreement(rows: AnswerRows, options: Options) -> dict[str, Estimate]:
+    """Every ordinal statistic of agreement on ratings, by key; ``n`` counts sets. Bootstrap unit: question, with both
+    sets."""
     codes = np.full((2 * len(rows.item_ids), rows.people), -1, np.int16)
     for which in (0, 1):
         codes[2 * rows.question + which, rows.person] = rows.ratings[:, which] - 1
     questions = np.repeat(np.arange(len(rows.item_ids)), 2)
-    return _alpha(Ratings(codes, _RATINGS, "set"), questions, "ordinal", options)
+    return _agreement(Ratings(codes, _RATINGS, "set"), questions, "ordinal", options)
 
 
-def preference_alpha(rows: AnswerRows, options: Options) -> Estimate:
-    """Krippendorff's alpha of preferences, nominal with ties as a third category; ``n`` counts questions."""
+def preference_agreement(rows: AnswerRows, options: Options) -> dict[str, Estimate]:
+    """Every nominal statistic of agreement on preferences, ties as a third category; ``n`` counts questions."""
     codes = np.full((len(rows.item_ids), rows.people), -1, np.int16)
     codes[rows.question, rows.person] = rows.preferred
-    return _alpha(Ratings(codes, _PREFERRED, "question"), np.arange(len(rows.item_ids)), "nominal", options)
+    return _agreement(Ratings(codes, _PREFERRED, "question"), np.arange(len(rows.item_ids)), "nominal", options)
 
 
-def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) -> Estimate:
-    shared = ratings.people_per_unit() > 1
+def _agreement(ratings: Ratings, question: Codes, scale: Scale, options: Options) -> dict[str, Estimate]:
+    taken, shared = statistics_of(scale), ratings.people_per_unit() > 1
     if not shared.any():
-        return Estimate(None, 0, reason=NOT_SHARED)
+        return {one.key: Estimate(None, 0, reason=NOT_SHARED) for one in taken}
     ratings, question = Ratings(ratings.codes[shared], ratings.categories, ratings.unit), question[shared]
     drawn = agreement_draws(ratings, (), options.draws, options.seed, scale=scale, undefined=options.undefined,
                             kappas=False, groups=question)
-    return with_interval(ALPHA.estimate(ratings, scale, options.undefined), drawn.pooled[ALPHA.key],
-                         len(np.unique(question)), "questions")
+    return {one.key: with_interval(one.estimate(ratings, scale, options.undefined), drawn.pooled[one.key],
+                                   len(np.unique(question[one.units(ratings)])), "questions") for one in taken}
 
 
 _MANY = 5               # answers of one person

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from annotation.analysis.records import About, MetricTest, Rate, Rater, Strength
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from cir_core.reports.records import Estimate
 
 
@@ -71,8 +72,19 @@ class PreferenceReport:
     pairs: tuple[MethodPair, ...]
     no_methods: str                        # reason if there are none
     shared_questions: int                  # answered by two people or more
-    ratings_alpha: Estimate                # ordinal, over the sets of shared questions; ``n`` counts sets
-    preference_alpha: Estimate             # nominal, over shared questions
+    ratings_agreement: Mapping[str, Estimate]      # by key of STATISTICS, over the sets of shared questions; ``n``:
+                                                   # sets
+    preference_agreement: Mapping[str, Estimate]   # likewise, over shared questions
+
+    @property
+    def ratings_alpha(self) -> Estimate:
+        """Krippendorff's, ordinal."""
+        return self.ratings_agreement[ALPHA.key]
+
+    @property
+    def preference_alpha(self) -> Estimate:
+        """Krippendorff's, nominal."""
+        return self.preference_agreement[ALPHA.key]
 
     @property
     def selected_answers(self) -> int:

@@ -27,7 +27,7 @@ from annotation.analysis.records import (
     Strength,
     StudyAnswers,
 )
-from annotation.analysis.rendering import estimate_json
+from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, raters, select, wrong_kind
 from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, meetings, over_draws
 from annotation.analysis.statistics.bootstrap import weights
@@ -37,7 +37,12 @@ from annotation.kinds.preference.answers import RATINGS, contradicts
 from annotation.kinds.preference.exclusion import Removed, Rules, apply_rules, rules_of
 from annotation.kinds.preference.quality import flagged, people_quality, side_bias
 from annotation.kinds.preference.report.metric_reports import method_pairs, metric_report, metric_tests, recall_scores
-from annotation.kinds.preference.report.notes import preference_alpha, preference_notes, ratings_alpha, shared_questions
+from annotation.kinds.preference.report.notes import (
+    preference_agreement,
+    preference_notes,
+    ratings_agreement,
+    shared_questions,
+)
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
 from annotation.records import Item, Judgement, name_key
 
@@ -90,7 +95,8 @@ def preference_report(
         tests=metric_tests(rows, metrics, options), methods=strengths(met, options),
         pairs=method_pairs(selected.items, valid, met, options),
         no_methods="" if met.methods else _no_methods(selected.items, valid), shared_questions=shared_questions(rows),
-        ratings_alpha=ratings_alpha(rows, options), preference_alpha=preference_alpha(rows, options),
+        ratings_agreement=ratings_agreement(rows, options),
+        preference_agreement=preference_agreement(rows, options),
     )
 
 
@@ -155,6 +161,8 @@ def preference_json(report: PreferenceReport) -> dict[str, Any]:
         "method_pairs": [_pair(pair) for pair in report.pairs], "no_methods": report.no_methods,
         "shared_questions": report.shared_questions, "ratings_alpha": estimate_json(report.ratings_alpha),
         "preference_alpha": estimate_json(report.preference_alpha),
+        "ratings_agreement": estimates_json(report.ratings_agreement),
+        "preference_agreement": estimates_json(report.preference_agreement),
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements} for one in report.raters],
         "about": about_json(report.about),
     }

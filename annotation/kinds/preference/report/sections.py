@@ -21,6 +21,7 @@ from annotation.analysis.rendering import (
     reasons,
     values,
 )
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.exclusion import shown as rule_name
 from annotation.kinds.preference.report.metric_sections import (
@@ -106,7 +107,22 @@ def _ratings(report: PreferenceReport) -> Section:
         ),
         (bars("ratings", "Ratings", f"How many sets got each rating. {spread}.", labels, ratings, axis="rated sets",
               across="rating"),) if total else (),
-        (table, about, tests))
+        (table, about, *_agreement(report), tests))
+
+
+def _agreement(report: PreferenceReport) -> tuple[ReportTable, ...]:
+    """Nothing where no question was answered by two people."""
+    if not report.shared_questions:
+        return ()
+    of = (("ratings", "sets", statistics_of("ordinal"), report.ratings_agreement),
+          ("preferences", "questions", statistics_of("nominal"), report.preference_agreement))
+    return (ReportTable(
+        "agreement", "Agreement among people",
+        (text("of", "Of"), text("measure", "Measure"), *ranged("value", "Value"), count("n", "n"), text("unit", "Unit"),
+         text("reason", "Remark")),
+        tuple((what, one.name, *values(found[one.key]), found[one.key].n, unit, found[one.key].reason)
+              for what, unit, statistics, found in of for one in statistics),
+        "Over shared questions. The Method section says when to use which."),)
 
 
 def _sides(report: PreferenceReport) -> Section:
@@ -178,8 +194,8 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
         ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "
                           "methods that all won and lost against each other. Adjusted: with a term for the position. "
                           f"Interval: {drawn}"),
-        ("Krippendorff’s α", "evalica; ordinal for ratings, nominal for preferences, over questions that two people or "
-                             f"more answered. Interval: {drawn}"),
+        *((f"{one.name} ({of})", f"{one.method(unit, scale)} Interval: {drawn}") for of, unit, scale in (
+            ("ratings", "set", "ordinal"), ("preferences", "question", "nominal")) for one in statistics_of(scale)),
     ]
 
 

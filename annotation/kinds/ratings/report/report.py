@@ -173,7 +173,7 @@ def session_json(report: SessionReport) -> dict[str, Any]:
 
 def _question(of: QuestionRatings) -> dict[str, Any]:
     return {"ratings": {str(point): count for point, count in enumerate(of.counts, 1)},
-            **estimates_json({"mean": of.mean, "krippendorff_alpha": of.alpha, "apart": of.apart})}
+            **estimates_json({"mean": of.mean, **of.agreement, "apart": of.apart})}
 
 
 def _model(of: ModelRatings) -> dict[str, Any]:

@@ -28,8 +28,8 @@ from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, select
 from annotation.analysis.statistics import cohen, shares
 from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws, agreement_estimates
-from annotation.analysis.statistics.bootstrap import kappa_with_interval, shared_with_interval, with_interval
-from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.analysis.statistics.bootstrap import kappa_with_interval, share_with_interval, shared_with_interval
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.report.records import (
     PairAgreement,
@@ -111,14 +111,14 @@ def _two_way(
     compared = _compared(found, ratings, pairs, drawn, options)
     return TwoWay(
         key, flag.name if flag else _VALID,
-        with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
+        share_with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
         agreement_estimates(ratings, drawn, options),
         _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings), compared)
 
 
 def _of_items(estimate: Estimate, drawn: NDArray[np.float64]) -> Estimate:
     """Estimate of a share of items; ``n`` counts items."""
-    return with_interval(estimate, drawn, estimate.n)
+    return share_with_interval(estimate, drawn, estimate.n)
 
 
 def _compared(
@@ -180,7 +180,7 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
         found.labels, found.counts, agreement_estimates(ratings, drawn, options)[ALPHA.key],
         _of_items(shares.unanimous(ratings), drawn.unanimous),
         shares.unanimous_among(ratings, _all_invalid(found), options.draws, options.seed, none=_NONE_INVALID),
-        with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))
+        share_with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))
 
 
 def _all_invalid(found: Verdicts) -> NDArray[np.bool_]:

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
-from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import preference_json, preference_report
@@ -115,12 +115,12 @@ def test_every_row_of_the_table_of_statistics_is_in_the_report(verdicts):
     tables = {table.key: table for section in whole.sections for table in section.tables}
     figures = {figure.key: figure for section in whole.sections for figure in section.figures}
     headlines = {one.label for one in whole.sections[0].headlines}
-    for one in STATISTICS:
+    for one in statistics_of("nominal"):
         for of in (whole.json["binary"], *whole.json["flags"].values()):
             assert of["estimates"][one.key] == {
                 "value": of[one.key], "n": of["n"][one.key], "ci95": of["ci95"][one.key],
                 "reason": of["reasons"].get(one.key, "")}
-        assert {one.column, f"{one.column}_items"} <= {column.key for column in tables["flags"].columns}
+        assert {one.column, "items"} <= {column.key for column in tables["flags"].columns}
         assert (one.name, one.method("item")) in tables["method"].rows
         assert one.name in figures["flag-agreement"].alt and f"{one.name}, valid or not" in headlines
 
