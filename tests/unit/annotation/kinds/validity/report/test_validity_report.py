@@ -315,7 +315,8 @@ def test_of_very_many_people_only_pairs_that_share_something_are_listed():
 
 BESIDE = {"ci95", "n", "reasons", "estimates"}
 PAIRWISE = {"count", "mean", "median", "min", "max"}
-TWO_WAY = {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "pairwise_cohen", "pairs"} | BESIDE
+TWO_WAY = {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger", "pairwise_cohen",
+           "pairs"} | BESIDE
 
 
 def written(*lines, **options):
