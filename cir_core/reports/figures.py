@@ -184,6 +184,24 @@ def lines(
     }})
 
 
+def dendrogram(
+    key: str, title: str, alt: str, names: Sequence[str], brackets: Sequence[Sequence[tuple[float, float]]], *,
+    axis: str,
+) -> Figure:
+    """A tree that lies: ``names`` from the top as leaves, and for each join its points (height, place of a leaf)."""
+    points = [point for bracket in brackets for point in (*bracket, (None, None))][:-1]
+    return Figure(key, title, alt, {"data": [{
+        "type": "scatter", "mode": "lines", "name": "", "x": [height for height, _ in points],
+        "y": [place for _, place in points], "line": {"color": OKABE_ITO[0], "width": 1.6}, "hoverinfo": "skip",
+    }], "layout": {
+        "height": 90 + 26 * max(len(names), 1), "margin": {"l": 8, "r": 16, "t": 12, "b": 8}, "showlegend": False,
+        "xaxis": axis_of(axis) | {"rangemode": "tozero"},
+        "yaxis": {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [plain(one) for one in names],
+                  "automargin": True, "range": [len(names) - 0.5, -0.5], "showgrid": False, "zeroline": False,
+                  "ticks": ""},
+    }})
+
+
 def axis_of(title: str) -> dict[str, Any]:
     return {"title": {"text": title}, "gridcolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
 

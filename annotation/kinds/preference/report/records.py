@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from annotation.analysis.people.profiles import People
+from annotation.analysis.people.times import Times
 from annotation.analysis.records import About, MetricTest, Rate, Rater, Strength
 from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from cir_core.reports.records import Estimate
@@ -75,6 +77,9 @@ class PreferenceReport:
     ratings_agreement: Mapping[str, Estimate]      # by key of STATISTICS, over the sets of shared questions; ``n``:
                                                    # sets
     preference_agreement: Mapping[str, Estimate]   # likewise, over shared questions
+    people: People | None = None                   # by preferences on shared questions; None without such
+    sides: tuple[Estimate, ...] = ()               # of each rater: preferences for the set shown first
+    times: Times | None = None                     # over time: the mean of an answer's two ratings
 
     @property
     def ratings_alpha(self) -> Estimate:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables, side_table
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Estimate, Headline, Precision, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import (
     counted,
@@ -42,7 +44,9 @@ def preference_sections(report: PreferenceReport, plan: Sequence[Precision] = ()
     """All sections in order; ``plan`` adds the needed numbers of questions or people."""
     return (
         _glance(report), _ratings(report), metrics_section(report), rates_section(report), tests_section(report),
-        methods_section(report), _sides(report), _left_out(report), *planning_section(plan),
+        methods_section(report), _sides(report), *_people(report),
+        *(times_section(report.times, "Mean rating", "number", "question") if report.times else ()),
+        _left_out(report), *planning_section(plan),
         method_section(report.about, report.raters, _how(report), _settings(report)),
     )
 
@@ -149,6 +153,19 @@ def _sides(report: PreferenceReport) -> Section:
         figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,))
 
 
+def _people(report: PreferenceReport) -> tuple[Section, ...]:
+    """Nothing without an answer that counts."""
+    tables = (*(people_tables(report.people, "Rates higher by") if report.people else ()),
+              *((side_table(report.raters, report.sides),) if report.sides else ()))
+    if not tables:
+        return ()
+    return (Section(
+        "people", "People",
+        "Each person beside the others on shared questions: preferences, with ties as a third answer, and how much "
+        "higher they rate sets.", figures=people_figure(report.people, "questions") if report.people else (),
+        tables=tables),)
+
+
 def _left_out(report: PreferenceReport) -> Section:
     rules = [(rule_name(name), "yes" if value is True else str(value), report.removed.get(name), report.n_answers)
              for name, value in report.rules.items()]
@@ -189,6 +206,7 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
               "set 1 may be preferred more often regardless of the metric."),
         ("Adjusted for sides", "The mean of the rate with the favoured set shown first and with it shown second. "
                                f"Interval: {drawn}"),
+        *(people_how(report.people) if report.people else ()),
         ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped by "
                         "question. Holm’s correction (statsmodels) over all pairs of metrics."),
         ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "

@@ -42,17 +42,22 @@ class RatedSession:
 def question_ratings(key: str, sessions: Sequence[RatedSession], options: Options) -> QuestionRatings:
     """``sessions``: with one rating or more."""
     given = [[one[key] for one in session.people.values()] for session in sessions]
-    seats = {seat: place for place, seat in enumerate(sorted({seat for one in sessions for seat in one.people}))}
-    codes = np.full((len(sessions), len(seats)), -1, np.int16)
-    for row, session in enumerate(sessions):
-        for seat, scores in session.people.items():
-            codes[row, seats[seat]] = scores[key] - POINTS[0]
     apart = [fmean(abs(a - b) for a, b in combinations(ratings, 2)) for ratings in given if len(ratings) > 1]
     every = [rating for ratings in given for rating in ratings]
     return QuestionRatings(
         key, tuple(every.count(point) for point in POINTS),
         mean_of([fmean(ratings) for ratings in given], "no session has a rating", options),
-        _agreement(Ratings(codes, tuple(map(str, POINTS)), "session"), options), mean_of(apart, NOT_SHARED, options))
+        _agreement(people_ratings(key, sessions), options), mean_of(apart, NOT_SHARED, options))
+
+
+def people_ratings(key: str, sessions: Sequence[RatedSession]) -> Ratings:
+    """A column for each person with a rating, by seat."""
+    seats = {seat: place for place, seat in enumerate(sorted({seat for one in sessions for seat in one.people}))}
+    codes = np.full((len(sessions), len(seats)), -1, np.int16)
+    for row, session in enumerate(sessions):
+        for seat, scores in session.people.items():
+            codes[row, seats[seat]] = scores[key] - POINTS[0]
+    return Ratings(codes, tuple(map(str, POINTS)), "session")
 
 
 def model_ratings(key: str, model: str, sessions: Sequence[RatedSession], options: Options) -> ModelRatings:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from annotation.analysis.people.profiles import People
+from annotation.analysis.people.times import Times
 from annotation.analysis.records.common import About, Rater
 from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from cir_core.reports.records import Estimate
@@ -98,6 +100,8 @@ class SessionReport:
     models: tuple[SessionJudge, ...]
     groups: tuple[SessionGroup, ...]
     people: tuple[PersonRatings, ...]
+    overall: People | None = None  # by ratings of "overall"; None without a rating
+    times: Times | None = None     # likewise
 
     @property
     def selected_answers(self) -> int:

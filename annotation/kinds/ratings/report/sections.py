@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Headline, Precision, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import (
     counted,
@@ -30,6 +32,7 @@ def session_sections(report: SessionReport, plan: Sequence[Precision] = ()) -> t
     """All sections in order; ``plan`` adds the needed number of sessions."""
     models = (_model(one, place, _titles(report)) for place, one in enumerate(report.models, 1))
     return (_glance(report), _ratings(report), _agreement(report), *models, _sources(report), _people(report),
+            *(times_section(report.times, "Rating, overall", "number", "session") if report.times else ()),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 
 
@@ -186,13 +189,16 @@ def _people(report: SessionReport) -> Section:
     return Section(
         "people", "People",
         "Points apart: mean distance to the other raters of the same sessions over all five questions. More generous "
-        "by: the same with its sign.", tables=(table,))
+        "by: the same with its sign. The tables below are of “Overall”.",
+        figures=people_figure(report.overall, "sessions") if report.overall else (),
+        tables=(table, *(people_tables(report.overall, "Rates higher by") if report.overall else ())))
 
 
 def _how(report: SessionReport) -> list[tuple[str, str]]:
     return [
         ("Mean", "Of each session the mean of its ratings; over sessions, each counting the same."),
         *((one.name, one.method("session", "ordinal")) for one in _ORDINAL),
+        *(people_how(report.overall) if report.overall else ()),
         ("Points apart", "Of each session the mean distance of two of its ratings; over sessions."),
         ("Language models", "One rating of each session, beside the median (α) or the mean (ρ, difference) of the "
                             "people who rated it."),

@@ -23,6 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.about import about, about_json, finite
+from annotation.analysis.people.profiles import People, people_json, people_of
+from annotation.analysis.people.time_section import times_json
+from annotation.analysis.people.times import Times, answered, same_as_others, times_of
 from annotation.analysis.records import Estimate, Options, Selection, StudyAnswers
 from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, select
@@ -77,7 +80,27 @@ def validity_report(
     return ValidityReport(
         about(answers, selected, selection, options, notes), found.raters, int((people > 1).sum()), len(found.items),
         sum(found.counts), found.unlabelled, dict(sorted(per_item.items())), unanimous, two_ways.pop(BINARY),
-        tuple(two_ways.values()), _signatures(found, pairs, shared, options))
+        tuple(two_ways.values()), _signatures(found, pairs, shared, options), _people(found, options),
+        _times(selected, found, options))
+
+
+def _people(found: Verdicts, options: Options) -> People | None:
+    if not found.raters:
+        return None
+    valid = Ratings(found.ratings(BINARY).codes, ("not valid", "valid"))
+    return people_of(valid, found.raters, "nominal", options, found.ratings(SIGNATURE))
+
+
+def _times(selected: StudyAnswers, found: Verdicts, options: Options) -> Times | None:
+    if not found.raters:
+        return None
+    binary = found.ratings(BINARY)
+    same = same_as_others(binary)
+    return times_of(answered(
+        selected, [one for one, _, _ in found.judgements],
+        {one.judgement_id: float(same[row, column]) for one, row, column in found.judgements},
+        {one.judgement_id: float(binary.codes[row, column]) for one, row, column in found.judgements},
+    ), found.raters, options)
 
 
 def _pairs(shared: NDArray[np.int64]) -> list[Pair]:
@@ -212,6 +235,8 @@ def validity_json(report: ValidityReport) -> dict[str, Any]:
         "people_per_item": {str(people): items for people, items in report.per_item.items()},
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements,
                     "valid": one.positive} for one in report.raters],
+        "people": people_json(report.people) if report.people else [],
+        "times": times_json(report.times) if report.times else None,
         "about": about_json(report.about),
     }
 

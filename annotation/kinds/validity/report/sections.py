@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Estimate, Figure, Precision, Rater, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import (
     each,
@@ -209,6 +211,7 @@ def _disagreements(found: Signatures) -> ReportTable:
 def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
     """All sections in order; ``plan`` adds the needed numbers of items or people."""
     return (_glance(report), _binary(report), flags_section(report), signature_section(report), _people(report),
+            *(times_section(report.times, "Judged valid", "share", "item") if report.times else ()),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 
 
@@ -266,7 +269,9 @@ def _people(report: ValidityReport) -> Section:
     return Section(
         "people", "People",
         "Cohen’s κ on valid or not, mean over the others with whom it is defined. It is unreliable when few items are "
-        "shared.", tables=(table,))
+        "shared. Clusters are by the whole signature.",
+        figures=people_figure(report.people, "items") if report.people else (),
+        tables=(table, *(people_tables(report.people, "Says valid more often by") if report.people else ())))
 
 
 def _person(report: ValidityReport, rater: Rater) -> tuple[object, ...]:
@@ -290,6 +295,7 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
         ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but enter no other number."),
         ("Cohen’s κ", "statsmodels, over the items that both judged."),
         *sorted((one.name, one.method("item")) for one in _NOMINAL),
+        *(people_how(report.people) if report.people else ()),
         ("Unanimous", "Share of these items on which all say valid, or all say not valid."),
         ("Exactly the same flags", "Share of these items on which all set exactly the same flags."),
         ("Undefined", undefined),

@@ -125,6 +125,22 @@ def test_every_row_of_the_table_of_statistics_is_in_the_report(verdicts):
         assert one.name in figures["flag-agreement"].alt and f"{one.name}, valid or not" in headlines
 
 
+def test_people_are_in_the_report_and_their_names_can_be_hidden(verdicts, preferences):
+    for answers in (verdicts, preferences):
+        for hide in (False, True):
+            whole = compose(answers, options=replace(OPTIONS, hide_names=hide))
+            tables = {table.key: table for section in whole.sections for table in section.tables}
+            figures = {figure.key: figure for section in whole.sections for figure in section.figures}
+            names = ["P01", "P02", "P03"] if hide else list(PEOPLE)
+            assert [row[0] for row in tables["people-others"].rows] == names
+            assert [one["name"] for one in whole.json["people"]] == names
+            assert {*figures["people-clusters"].spec["layout"]["yaxis"]["ticktext"]} == {*names}
+            assert any(one["alpha_without"]["n"] for one in whole.json["people"])
+            assert all(one["confusion"] is None for one in whole.json["people"])     # of fewer than ten units
+            assert not hide or not any(name in json.dumps(whole.json["people"]) for name in PEOPLE)
+    assert [row[0] for row in tables["people-sides"].rows] == names
+
+
 @pytest.mark.parametrize("answers", ["verdicts", "preferences"])
 def test_every_estimate_has_one_shape(answers, request):
     whole = compose(request.getfixturevalue(answers), options=OPTIONS, scores=[], ks=(5,))

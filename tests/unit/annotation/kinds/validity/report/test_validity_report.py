@@ -331,7 +331,7 @@ ALL_TEN = written("V V", "V V", "V V", "V V", "V T", "T V", "T V", "T T", "T TB"
 def test_the_keys_are_always_all_there(found):
     assert set(found) == {
         "n_items", "n_raters", "binary", "flags", "signature",
-        "judged", "judgements", "unlabelled", "people_per_item", "raters", "about"}
+        "judged", "judgements", "unlabelled", "people_per_item", "raters", "people", "times", "about"}
     assert set(found["binary"]) == TWO_WAY | {"exact_agreement_rate", "exact_invalid_signature_rate", "unanimous_rate"}
     assert list(found["flags"]) == [TARGET, IMAGE, TEXT, BROAD]
     for of in found["flags"].values():
