@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Scale, Undefined
-from annotation.analysis.statistics.bootstrap import kappa_with_interval, weights
+from annotation.analysis.statistics.bootstrap import kappa_with_interval, weights, with_interval
 from annotation.analysis.statistics.coefficients.brennan_prediger import BRENNAN_PREDIGER
 from annotation.analysis.statistics.coefficients.fleiss import FLEISS
 from annotation.analysis.statistics.coefficients.gwet import AC1, AC2
@@ -58,8 +58,12 @@ def agreement_estimates(
     ratings: Ratings, drawn: AgreementDraws, options: Options, scale: Scale = "nominal",
 ) -> dict[str, Estimate]:
     """Every statistic of ``scale`` by key, with the interval of its draws."""
-    return {one.key: kappa_with_interval(one.estimate(ratings, scale, options.undefined), drawn.pooled[one.key],
-                                         ratings.codes[one.units(ratings)], ratings) for one in statistics_of(scale)}
+    found = {}
+    for one in statistics_of(scale):
+        estimate, codes = one.estimate(ratings, scale, options.undefined), ratings.codes[one.units(ratings)]
+        found[one.key] = (kappa_with_interval(estimate, drawn.pooled[one.key], codes, ratings) if one.rarity else
+                          with_interval(estimate, drawn.pooled[one.key], len(codes), f"{ratings.unit}s"))
+    return found
 
 
 def agreement_draws(

@@ -115,6 +115,7 @@ class Statistic:
     units: Callable[[Ratings], NDArray[np.bool_]]     # ``[units]``: those that it takes
     draws: Callable[[Ratings, Scale, float], Callable[[Values], Values]]
     when: str                          # to use it: a sentence, with {unit}
+    rarity: bool = True                # whether few items or a rare answer make its interval unreliable
     single_answers: bool = False       # whether it takes units with one answer, too, which are drawn then as well
 
     def method(self, unit: str, scale: Scale = "nominal") -> str:

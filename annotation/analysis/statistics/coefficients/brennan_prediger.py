@@ -37,4 +37,5 @@ BRENNAN_PREDIGER = Statistic(
     "that of random answers. With two answers it is PABAK.",
     "Brennan and Prediger 1981, Coefficient kappa: some uses, misuses, and alternatives",
     brennan_prediger, paired_units, brennan_prediger_draws,
-    when="Use it to compare questions whose answers are not equally frequent: its chance level is the same for all.")
+    when="Use it to compare questions whose answers are not equally frequent: its chance level is the same for all.",
+    rarity=False)

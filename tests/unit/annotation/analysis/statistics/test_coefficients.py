@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.analysis.statistics.agreement import STATISTICS, agreement_draws, statistics_of
+from annotation.analysis.records import Options
+from annotation.analysis.statistics.agreement import STATISTICS, agreement_draws, agreement_estimates, statistics_of
 from annotation.analysis.statistics.bootstrap import share_with_interval, weights
 from annotation.analysis.statistics.coefficients.brennan_prediger import BRENNAN_PREDIGER, brennan_prediger
 from annotation.analysis.statistics.coefficients.gwet import AC1, AC2, gwet
@@ -202,3 +203,12 @@ def test_a_share_of_none_or_all_has_wilsons_interval(value, low, high, draws):
     found = share_with_interval(Estimate(value, 60), np.full(draws, value), 20)
     assert (found.low, found.high) == (pytest.approx(low, abs=1e-6), pytest.approx(high, abs=1e-6))
     assert found.reason == "Wilson’s interval over 20 items"
+
+
+def test_few_items_are_remarked_on_for_kappas_alone():
+    """Intervals of AC1 and of Brennan and Prediger hold with few items and a rare answer (docs/analysis.md)."""
+    table = made(1, 2, 0.0, units=15)
+    found = agreement_estimates(table, agreement_draws(table, (), 100, 1), Options(draws=100))
+    assert {key for key, one in found.items() if "interval unreliable" in one.reason} == {"krippendorff_alpha",
+                                                                                         "fleiss_kappa"}
+    assert found[AC1.key].low < found[AC1.key].value < found[AC1.key].high
