@@ -276,9 +276,10 @@ Points = Sequence[tuple[float, Estimate]]
 
 def curves(
     key: str, title: str, alt: str, series: Mapping[str, Points], *, across: str, axis: str,
-    at: float | None = None, whole: bool = False, note: str = "",
+    at: float | None = None, whole: bool = False, note: str = "", share: bool = True,
 ) -> Figure:
-    """Shares over a number, each with its interval as an error bar. Points without a value are left out.
+    """Shares (or, without ``share``, numbers from 0) over a number, each with its interval as an error bar. Points
+    without a value are left out.
 
     Args:
         series: name to points, in the order of their x; several are drawn a little apart.
@@ -299,7 +300,8 @@ def curves(
             "error_y": {"type": "data", "symmetric": False, "color": colour, "thickness": 1.2, "width": 3,
                         "array": [interval_arm(one.high, one.value) for _, one in there],
                         "arrayminus": [interval_arm(one.value, one.low) for _, one in there]},
-            "hovertext": [f"{plain(name)}<br>{plain(across)} {x:g}<br>{shown_estimate(one)}" for x, one in there],
+            "hovertext": [f"{plain(name)}<br>{plain(across)} {x:g}<br>"
+                          f"{shown_estimate(one, 'share' if share else 'number')}" for x, one in there],
             "hovertemplate": "%{hovertext}<extra></extra>",
         })
     shapes = [] if at is None else [{"type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
@@ -307,6 +309,6 @@ def curves(
     below = axis_of(across) | ({"tickmode": "array", "tickvals": every} if whole else {})
     return Figure(key, title, alt, {"data": data, "layout": {
         "height": 360, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes, "xaxis": below,
-        "yaxis": axis_of(axis) | {"tickformat": ".3~%"}, "showlegend": len(series) > 1,
-        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
+        "yaxis": axis_of(axis) | ({"tickformat": ".3~%"} if share else {"rangemode": "tozero"}),
+        "showlegend": len(series) > 1, "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
     }}, note=note)

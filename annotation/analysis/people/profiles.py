@@ -51,15 +51,16 @@ def people_tables(of: People, more: str) -> tuple[ReportTable, ...]:
     """``more``: what a severe person does more, "says valid more often by"."""
     against = ReportTable(
         "people-others", "Each person and the others",
-        (text("person", "Person"), *ranged("agreement", "Same as the majority of the others", "share"),
+        (text("person", "Person"), *ranged("agreement", "As the majority", "share"),
          count("n", f"{of.unit.capitalize()}s"), number("kappa", "κ with it"), *ranged("severity", more),
-         *ranged("without", "α without the person"), *ranged("difference", "less α of all"), text("reason", "Remark")),
+         *ranged("without", "α without"), *ranged("difference", "less α of all"), text("reason", "Remark")),
         tuple((rater.name, *values(one.agreement), one.agreement.n, one.kappa.value, *values(one.severity),
                *values(one.without), *values(one.difference),
-               reasons({"Same": one.agreement, "κ": one.kappa, more: one.severity, "α": one.without}))
+               reasons({"As the majority": one.agreement, "κ": one.kappa, more: one.severity, "α": one.without}))
               for rater, one in zip(of.raters, of.against, strict=True)),
-        f"The majority: what more of the other people say than anything else; {of.unit}s without one are left out. α "
-        "less α of all: above 0, the others agree more with each other than with this person.", "No answers yet.")
+        f"As the majority: the share of the same answers as more of the other people give than any other; {of.unit}s "
+        "without one are left out. α without: of the others; less α of all: above 0, they agree more with each other "
+        "than with this person.", "No answers yet.")
     if of.confusions is None:
         return (against,)
     said = ReportTable(

@@ -10,7 +10,7 @@ from annotation.analysis.people.times import LEAST, NOT_RECORDED, SPEEDER, Stret
 from annotation.analysis.rendering import estimate_json, estimates_json, reasons, values
 from cir_core.reports.cells import shown
 from cir_core.reports.figures import curves
-from cir_core.reports.records import ColumnKind, ReportTable, Section, count, number, ranged, text
+from cir_core.reports.records import ColumnKind, ReportColumn, ReportTable, Section, count, number, ranged, share, text
 
 _FAST = f"fast: below {SPEEDER:.0%} of the median person".replace("%", " %")
 
@@ -26,11 +26,11 @@ def times_section(of: Times, what: str, kind: ColumnKind, unit: str) -> tuple[Se
         "Median seconds of an answer by its position in a person’s order; bars are quartiles: "
         + ", ".join(f"{one.name}: {shown(one.seconds.value, 'number')}" for one in timed) + ".",
         {"seconds": [((one.first + one.last) / 2, one.seconds) for one in timed]}, across="position",
-        axis=f"seconds for each {unit}")
+        axis=f"seconds for each {unit}", share=False)
     people = ReportTable(
         "people-times", "Seconds by person",
         (text("person", "Person"), count("answers", "Answers"), count("timed", "With a time"),
-         number("median", "Median seconds"), number("minutes", "Minutes in all"),
+         ReportColumn("median", "Median seconds", "score"), ReportColumn("minutes", "Minutes in all", "score"),
          number("ratio", "Last third by first"), text("reason", "Remark")),
         tuple((one.name, one.answers, one.timed, one.median_seconds, one.minutes, one.last_by_first,
                NOT_RECORDED if not one.timed else _FAST if one.fast else "") for one in of.people),
@@ -38,17 +38,17 @@ def times_section(of: Times, what: str, kind: ColumnKind, unit: str) -> tuple[Se
         "more; below 1 a person got faster.")
     order = ReportTable(
         "thirds", "First, middle and last third of each person’s answers",
-        (text("third", "Third"), count("answers", "Answers"), *ranged("seconds", "Median seconds")[:1],
-         number("same", "Same as the majority of the others"), *ranged("value", what, kind)[:1],
+        (text("third", "Third"), count("answers", "Answers"), ReportColumn("seconds", "Median seconds", "score"),
+         share("same", "As the majority of the others"), ReportColumn("value", what, kind),
          text("reason", "Remark")),
         tuple((one.name, one.answers, one.seconds.value, one.same.value, one.value.value,
-               reasons({"Seconds": one.seconds, "Same": one.same, what: one.value})) for one in of.thirds),
+               reasons({"Seconds": one.seconds, "As the majority": one.same, what: one.value})) for one in of.thirds),
         f"Of people with {LEAST} answers or more.", _unordered(of))
     drift = ReportTable(
         "drift", "Drift from the first third to the last",
         (text("what", "What"), *ranged("value", "Change"), count("people", "People"), text("reason", "Remark")),
         tuple((name, *values(of.drift[key]), of.drift[key].n, of.drift[key].reason)
-              for key, name in (("seconds", "Seconds, last by first"), ("same", "Same as the majority of the others"),
+              for key, name in (("seconds", "Seconds, last by first"), ("same", "As the majority of the others"),
                                 ("value", what))),
         "Mean over people; intervals over draws of people. Of seconds the ratio, geometric mean; else the difference.")
     return (Section(
