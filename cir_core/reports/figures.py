@@ -310,5 +310,6 @@ def curves(
     return Figure(key, title, alt, {"data": data, "layout": {
         "height": 360, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes, "xaxis": below,
         "yaxis": axis_of(axis) | ({"tickformat": ".3~%"} if share else {"rangemode": "tozero"}),
-        "showlegend": len(series) > 1, "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
+        "showlegend": len(series) > 1,
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
     }}, note=note)

@@ -5,15 +5,17 @@ bootstrap intervals."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Estimate, MetricScores, MetricTest, Options
+from annotation.analysis.records import Estimate, MetricScores, MetricTest, Options, Strength
 from annotation.analysis.statistics.answer_rows import AnswerRows, Meetings, Values, drawn_sums, over_draws
 from annotation.analysis.statistics.correlation import RatedSets, compare_metrics, kendall, shapiro, spearman
+from annotation.analysis.statistics.method_order import predicted
 from annotation.analysis.statistics.rates import RATES, Compared
 from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.hp_fashioniq import KEPT
@@ -106,6 +108,22 @@ def method_pairs(
             continue
         number = int(np.searchsorted(met_pairs, places[result.first] * count + places[result.second]))
         found.append(_with_intervals(result, paired, pair == number, drawn[:, number], options))
+    return tuple(found)
+
+
+def with_order(pairs: Sequence[MethodPair], methods: Sequence[Strength]) -> tuple[MethodPair, ...]:
+    """With what the strengths predict, and Holm's correction of the pairs' tests against one half."""
+    from statsmodels.stats.multitest import multipletests
+
+    strength = {one.method: one.value.value for one in methods}
+    tested = [pair for pair in pairs if pair.first_preferred.p is not None]
+    corrected = multipletests([pair.first_preferred.p for pair in tested], method="holm")[1] if tested else ()
+    p_holm = {(pair.first, pair.second): float(p) for pair, p in zip(tested, corrected, strict=True)}
+    found = []
+    for pair in pairs:
+        one, other = strength.get(pair.first), strength.get(pair.second)
+        found.append(replace(pair, p_holm=p_holm.get((pair.first, pair.second)),
+                             predicted=None if one is None or other is None else predicted(one, other)))
     return tuple(found)
 
 

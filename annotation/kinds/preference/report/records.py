@@ -39,6 +39,8 @@ class MethodPair:
     adjusted: Estimate             # both sides weighted equally
     first_side: Estimate           # preferences for the set shown first, among these answers
     mean_difference: Estimate      # rating of the first minus that of the second
+    predicted: float | None = None # share of preferences for the first by the strengths, ties counting half
+    p_holm: float | None = None    # of ``first_preferred`` against one half, corrected for all pairs
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,13 @@ from annotation.analysis.statistics.correlation import shapiro
 from annotation.kinds.preference.answers import RATINGS, contradicts
 from annotation.kinds.preference.exclusion import Removed, Rules, apply_rules, rules_of
 from annotation.kinds.preference.quality import flagged, people_quality, side_bias
-from annotation.kinds.preference.report.metric_reports import method_pairs, metric_report, metric_tests, recall_scores
+from annotation.kinds.preference.report.metric_reports import (
+    method_pairs,
+    metric_report,
+    metric_tests,
+    recall_scores,
+    with_order,
+)
 from annotation.kinds.preference.report.notes import (
     people_of_preferences,
     preference_agreement,
@@ -84,7 +90,7 @@ def preference_report(
     notes = preference_notes(answers, selected, valid, rows, recalls[0], options, identical)
     marks = [flagged(one.answer) for one in selected.judgements]
     bias = side_bias(valid)
-    given = [one.answer for one in valid]
+    given, methods = [one.answer for one in valid], strengths(met, options)
     people, sides = raters(selected, valid, hide=options.hide_names), _sides(selected, valid)
     inside = {one.judgement_id for one in selected.judgements}
     return PreferenceReport(
@@ -101,8 +107,8 @@ def preference_report(
         first_side_when_equal=bias.first_when_equal, stored_one=bias.stored,
         stored_one_when_equal=bias.stored_when_equal,
         metrics=tuple(metric_report(rows, metric, recalls[0], options) for metric in metrics),
-        tests=metric_tests(rows, metrics, options), methods=strengths(met, options),
-        pairs=method_pairs(selected.items, valid, met, options),
+        tests=metric_tests(rows, metrics, options), methods=methods,
+        pairs=with_order(method_pairs(selected.items, valid, met, options), methods),
         no_methods="" if met.methods else _no_methods(selected.items, valid), shared_questions=shared_questions(rows),
         ratings_agreement=ratings_agreement(rows, options),
         preference_agreement=preference_agreement(rows, options),
@@ -236,10 +242,12 @@ def _test(of: MetricTest) -> dict[str, Any]:
 
 def _strength(of: Strength) -> dict[str, Any]:
     return {"method": of.method, "strength": estimate_json(of.value), "adjusted": estimate_json(of.adjusted),
-            "mean_rating": estimate_json(of.mean_rating), "win_rate": _share(of.win_rate)}
+            "mean_rating": estimate_json(of.mean_rating), "win_rate": _share(of.win_rate),
+            "rank": estimate_json(of.rank)}
 
 
 def _pair(of: MethodPair) -> dict[str, Any]:
     return {"first": of.first, "second": of.second, "answers": of.answers, "ties": of.ties,
             "first_preferred": _share(of.first_preferred), "adjusted": estimate_json(of.adjusted),
-            "first_side": _share(of.first_side), "mean_difference": estimate_json(of.mean_difference)}
+            "first_side": _share(of.first_side), "mean_difference": estimate_json(of.mean_difference),
+            "predicted": finite(of.predicted), "p_holm": finite(of.p_holm)}
