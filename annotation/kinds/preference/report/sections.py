@@ -212,8 +212,10 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
         ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "
                           "methods that all won and lost against each other. Adjusted: with a term for the position. "
                           f"Interval: {drawn}"),
-        *((f"{one.name} ({of})", f"{one.method(unit, scale)} Interval: {drawn}") for of, unit, scale in (
-            ("ratings", "set", "ordinal"), ("preferences", "question", "nominal")) for one in statistics_of(scale)),
+        *((f"{one.name} (ratings)", f"{one.method('set', 'ordinal')} Interval: {drawn}")
+          for one in statistics_of("ordinal")),
+        *((f"{one.name} (preferences)", f"{one.method('question')} Interval: {drawn}")
+          for one in statistics_of("nominal")),
     ]
 
 
