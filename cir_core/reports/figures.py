@@ -99,7 +99,7 @@ def dots(
         places = [place for place, estimate in enumerate(one.estimates) if _number(estimate.value) is not None]
         there = [one.estimates[place] for place in places]
         colour = OKABE_ITO[number % len(OKABE_ITO)]
-        shift = (number - (len(series) - 1) / 2) * 0.22
+        shift = (number - (len(series) - 1) / 2) * min(0.22, 0.7 / len(series))
         data.append({
             "type": "scatter", "mode": "markers", "name": plain(one.name), "x": [each.value for each in there],
             "y": [place + shift for place in places],
