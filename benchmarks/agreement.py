@@ -25,8 +25,8 @@ import numpy as np
 from annotation.analysis.records import Options, Selection, StudyAnswers
 from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws
 from annotation.analysis.statistics.bootstrap import weights
-from annotation.analysis.statistics.fleiss import FLEISS
-from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.analysis.statistics.coefficients.fleiss import FLEISS
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from benchmarks.memory import own_memory, peak_memory
 

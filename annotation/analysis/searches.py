@@ -14,7 +14,7 @@ import numpy as np
 
 from annotation.analysis.planning import AS_NOW, DrawnStudies, planned
 from annotation.analysis.records import Estimate, Precision
-from annotation.analysis.statistics.bootstrap import LEAST_UNITS, weights, with_interval
+from annotation.analysis.statistics.bootstrap import LEAST_UNITS, share_with_interval, weights
 from annotation.analysis.statistics.matrix import Values
 from cir_core.language.readers.classes import CLASSES
 from cir_core.reports.records import ReportTable, cells, count, ranged, share, text
@@ -87,7 +87,7 @@ def _figures(turns: Sequence[JudgedTurn], draws: int, seed: int) -> SearchFigure
             found = replace(found, reason=f"no interval: {counted(len(sums), 'session')} of the {LEAST_UNITS} it needs")
         else:
             drawn = np.concatenate([_rate(weight @ sums) for weight in weights(len(sums), draws, seed)])
-            found = with_interval(found, drawn, len(sums), _WHAT)
+            found = share_with_interval(found, drawn, len(sums), _WHAT)
     return SearchFigures(
         found, sum(one.judged for one in turns), sum(one.shown for one in turns), len(judged), len(turns), len(sums),
         len({one.session_id for one in turns}))

@@ -16,16 +16,16 @@ from cir_core.datasets.readers import (
     circo,
     cirr,
     fashioniq,
-    genecis,
     hp_fashioniq,
-    lasco,
     mbeir,
+    multi_turn_fashioniq,
     qrels,
     soft,
     soft_benchmark,
     soft_constraints,
     soft_scores,
 )
+from cir_core.datasets.readers.coco import genecis, lasco
 from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
@@ -138,6 +138,9 @@ _ALL = (
     Kind("circled", "CIRCLED's sessions; as a benchmark, their first turns", "a JSON file, public or raw form",
          circled.content, evaluator=Evaluator(), parts=lambda benchmark: tuple(benchmark.pools),
          copy=_copy(circled.read_sessions, circled.write_sessions, lambda sessions: sessions.notes)),
+    Kind("multi-turn-fashioniq", "Multi-turn FashionIQ's sessions; as a benchmark, their first turns",
+         "a <category>.<split>.json", multi_turn_fashioniq.content, ("caption_mode",), Evaluator(),
+         parts=lambda benchmark: ("fashioniq",), domain="garment"),
     Kind("soft-multi-target", "SoFT's multi-target queries", "the JSON file; the gallery's split file as --pool",
          soft_benchmark.multi_target_content, ("split", "caption_mode", "pool"),
          Evaluator(of_rankings(single_turn.multi_target)),

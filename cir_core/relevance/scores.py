@@ -70,8 +70,9 @@ UNREADABLE = -1.0   # in place of the score of an image without features; cosine
 
 
 def set_score(scores: Sequence[float], k: int) -> float:
-    """CIRQRS of a result set: the mean score of its first ``k`` images (eq. 6), of those that can be read. NaN without
-    any."""
+    """CIRQRS of a result set (eq. 7 of five images, eq. 10 of any number): the mean score of those of its first ``k``
+    images that can be read. NaN without any. Scores are without the temperature of eq. 1, so that values cannot stand
+    beside Table 6."""
     first = [float(score) for score in scores[:k] if score > UNREADABLE]
     return cast(float, np.mean(first)) if first else float("nan")
 

@@ -274,9 +274,11 @@ def _points(axes: Axes, trace: Mapping[str, Any], number: int, *, heat: bool) ->
     bars: Mapping[str, Any] = {f"{name[-1]}err": [trace[name]["arrayminus"], trace[name]["array"]]
                                for name in ("error_x", "error_y") if name in trace}
     colour = marker.get("color") or trace.get("line", {}).get("color")
+    xs, ys = ([float("nan") if at is None else at for at in trace[name]] for name in ("x", "y"))
     axes.errorbar(
-        trace["x"], trace["y"], **bars, label=_plain(trace.get("name", "")), color=colour, ecolor=colour,
-        marker=_MARKERS[marker.get("symbol", "circle")], markersize=4.2, elinewidth=0.9, capsize=1.8,
+        xs, ys, **bars, label=_plain(trace.get("name", "")), color=colour, ecolor=colour,
+        marker=_MARKERS[marker.get("symbol", "circle")] if "markers" in trace["mode"] else "",
+        markersize=4.2, elinewidth=0.9, capsize=1.8,
         capthick=0.9, markeredgecolor="white", markeredgewidth=0.3,
         linewidth=1.1, linestyle=_DASHES[number % len(_DASHES)] if "lines" in trace["mode"] else "none")
 

@@ -99,7 +99,7 @@ def dots(
         places = [place for place, estimate in enumerate(one.estimates) if _number(estimate.value) is not None]
         there = [one.estimates[place] for place in places]
         colour = OKABE_ITO[number % len(OKABE_ITO)]
-        shift = (number - (len(series) - 1) / 2) * 0.22
+        shift = (number - (len(series) - 1) / 2) * min(0.22, 0.7 / len(series))
         data.append({
             "type": "scatter", "mode": "markers", "name": plain(one.name), "x": [each.value for each in there],
             "y": [place + shift for place in places],
@@ -184,6 +184,24 @@ def lines(
     }})
 
 
+def dendrogram(
+    key: str, title: str, alt: str, names: Sequence[str], brackets: Sequence[Sequence[tuple[float, float]]], *,
+    axis: str,
+) -> Figure:
+    """A tree that lies: ``names`` from the top as leaves, and for each join its points (height, place of a leaf)."""
+    points = [point for bracket in brackets for point in (*bracket, (None, None))][:-1]
+    return Figure(key, title, alt, {"data": [{
+        "type": "scatter", "mode": "lines", "name": "", "x": [height for height, _ in points],
+        "y": [place for _, place in points], "line": {"color": OKABE_ITO[0], "width": 1.6}, "hoverinfo": "skip",
+    }], "layout": {
+        "height": 90 + 26 * max(len(names), 1), "margin": {"l": 8, "r": 16, "t": 12, "b": 8}, "showlegend": False,
+        "xaxis": axis_of(axis) | {"rangemode": "tozero"},
+        "yaxis": {"tickmode": "array", "tickvals": list(range(len(names))), "ticktext": [plain(one) for one in names],
+                  "automargin": True, "range": [len(names) - 0.5, -0.5], "showgrid": False, "zeroline": False,
+                  "ticks": ""},
+    }})
+
+
 def axis_of(title: str) -> dict[str, Any]:
     return {"title": {"text": title}, "gridcolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
 
@@ -258,9 +276,10 @@ Points = Sequence[tuple[float, Estimate]]
 
 def curves(
     key: str, title: str, alt: str, series: Mapping[str, Points], *, across: str, axis: str,
-    at: float | None = None, whole: bool = False, note: str = "",
+    at: float | None = None, whole: bool = False, note: str = "", share: bool = True,
 ) -> Figure:
-    """Shares over a number, each with its interval as an error bar. Points without a value are left out.
+    """Shares (or, without ``share``, numbers from 0) over a number, each with its interval as an error bar. Points
+    without a value are left out.
 
     Args:
         series: name to points, in the order of their x; several are drawn a little apart.
@@ -281,7 +300,8 @@ def curves(
             "error_y": {"type": "data", "symmetric": False, "color": colour, "thickness": 1.2, "width": 3,
                         "array": [interval_arm(one.high, one.value) for _, one in there],
                         "arrayminus": [interval_arm(one.value, one.low) for _, one in there]},
-            "hovertext": [f"{plain(name)}<br>{plain(across)} {x:g}<br>{shown_estimate(one)}" for x, one in there],
+            "hovertext": [f"{plain(name)}<br>{plain(across)} {x:g}<br>"
+                          f"{shown_estimate(one, 'share' if share else 'number')}" for x, one in there],
             "hovertemplate": "%{hovertext}<extra></extra>",
         })
     shapes = [] if at is None else [{"type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
@@ -289,6 +309,7 @@ def curves(
     below = axis_of(across) | ({"tickmode": "array", "tickvals": every} if whole else {})
     return Figure(key, title, alt, {"data": data, "layout": {
         "height": 360, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes, "xaxis": below,
-        "yaxis": axis_of(axis) | {"tickformat": ".3~%"}, "showlegend": len(series) > 1,
+        "yaxis": axis_of(axis) | ({"tickformat": ".3~%"} if share else {"rangemode": "tozero"}),
+        "showlegend": len(series) > 1,
         "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
     }}, note=note)

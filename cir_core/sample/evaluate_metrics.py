@@ -106,7 +106,7 @@ def metric_values(sets: ResultSets) -> dict[str, Values]:
 def relevance_values(
     sets: ResultSets, scorer: RelevanceScorer, progress: Callable[[int, int], None] | None = None
 ) -> Values:
-    """CIRQRS of every set, ``[queries, methods]``: the mean score of its images (eq. 6).
+    """CIRQRS of every set, ``[queries, methods]``: the mean score of its images (eq. 7).
 
     Raises ``DatasetError`` if the scorer's gallery holds other images than the one of the sets.
     """

@@ -72,7 +72,7 @@ class ComparisonJudges:
         return tuple(one for one in found if one is not None)
 
     def _cirqrs(self, comparison: Comparison, gallery: Gallery) -> MetricScores | None:
-        """Mean over the first K results (CIRQRS, eq. 6)."""
+        """Mean over the first K results (CIRQRS, eq. 7)."""
         if time.monotonic() < self._unavailable_until:
             return None
         try:

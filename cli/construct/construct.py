@@ -11,7 +11,7 @@ import typer
 from cir_core.reports.records import ReportTable, text
 from cir_core.settings import get_settings
 from cli.console import err, out
-from cli.construct import describe, filtering, judge, own, sessions, targets
+from cli.construct import concat, describe, filtering, judge, own, sessions, targets
 from cli.tables.fitted_tables import print_table
 
 _FOLDER = "benchmarks"
@@ -25,6 +25,7 @@ app.command("filter")(filtering.filter_sessions)
 app.command("check")(filtering.check)
 app.command("describe")(describe.describe)
 app.command("judge")(judge.judge)
+app.command("concat")(concat.concat)
 app.command("own")(own.own)
 app.command("compare")(own.compare)
 app.command("multi-target")(targets.multi_target)

@@ -34,6 +34,9 @@ def filter_sessions(
         "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
     explain: Annotated[bool, typer.Option(
         "--explain", help="Write every dropped session with its stage and number to dropped.jsonl.")] = False,
+    write_excluded: Annotated[bool, typer.Option(
+        "--write-excluded", help="Write the sessions that rank margin or redundancy drop to the folder excluded: "
+                                 "without quality filter in CIRCLED's Table 5.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
@@ -46,7 +49,7 @@ def filter_sessions(
     with progress_bar("Filtering") as progress:
         report = filtered(
             raws, folder, FilterSettings(epsilon, tau, missing), encoder=open_encoder(encoder) if encoder else None,
-            explain=explain, progress=lambda done: progress(done, 0))
+            explain=explain, write_excluded=write_excluded, progress=lambda done: progress(done, 0))
     if as_json:
         typer.echo(json.dumps([asdict(one) for one in report.subsets], indent=1))
     rows = {one.subset: [one.sessions, *(-one.removed[stage] for stage in STAGES), one.kept] for one in report.subsets}
@@ -55,6 +58,8 @@ def filter_sessions(
         return
     for path in report.outputs:
         out.print(f"Wrote {path} and raw/{path.name}", soft_wrap=True)
+    for path in report.excluded:
+        out.print(f"Wrote {path}", soft_wrap=True)
     if explain:
         for number, (_, _, line) in enumerate(whole_lines(folder / "dropped.jsonl")):
             if number == _LISTED:

@@ -12,7 +12,7 @@ from annotation.analysis.records import (
     Selection,
     Strength,
 )
-from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.analysis.statistics.rates import RATES
 from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
@@ -47,7 +47,8 @@ def two_way(key, label, kappa=0.5):
     apart = Estimate(None, 0, reason="no item was judged by both")
     return TwoWay(
         key, label, Estimate(0.25, 20, 0.1, 0.4),
-        {"krippendorff_alpha": Estimate(-0.12, 16, -0.3, 0.1),
+        {"krippendorff_alpha": Estimate(-0.12, 16, -0.3, 0.1), "gwet_ac1": Estimate(0.62, 16, 0.4, 0.8),
+         "brennan_prediger": Estimate(0.55, 16, 0.3, 0.7),
          "fleiss_kappa": Estimate(0.41, 12, 0.2, 0.6, "12 items with 2 answers")},
         PairSummary(1, 2, Estimate(kappa, 1, 0.3, 0.7), kappa, kappa, kappa, "no item was judged by both"),
         (PairAgreement(ANN, BOB, 1, 2, 12, defined, Estimate(0.75, 12, 0.5, 0.9), ((5, 1), (2, 4))),
@@ -75,7 +76,7 @@ def validity_report(**changes):
 
 def empty_validity():
     none = PairSummary(0, 0, NONE, None, None, None, "nobody judged anything")
-    empty = {one.key: NONE for one in STATISTICS}
+    empty = {one.key: NONE for one in statistics_of("nominal")}
     two = TwoWay("binary", "valid or not", NONE, empty, none, ())
     flag = TwoWay("A", "Wrong target", NONE, empty, none, ())
     return validity_report(
@@ -117,8 +118,11 @@ def preference_report(**changes):
                              Estimate(2.9, 50, 2.5, 3.2), share(19, 49))),
         "pairs": (MethodPair("slerp", "soft", 50, 1, share(19, 49), Estimate(0.4, 49, 0.3, 0.5), share(30, 49),
                              Estimate(-0.5, 50, -0.8, -0.2)),),
-        "no_methods": "", "shared_questions": 5, "ratings_alpha": Estimate(0.6, 10, 0.2, 0.8),
-        "preference_alpha": Estimate(0.5, 5, None, None, "too few questions for an interval"),
+        "no_methods": "", "shared_questions": 5,
+        "ratings_agreement": {one.key: Estimate(0.6, 10, 0.2, 0.8) for one in statistics_of("ordinal")},
+        "preference_agreement": dict.fromkeys(
+            (one.key for one in statistics_of("nominal")),
+            Estimate(0.5, 5, None, None, "too few questions for an interval")),
     }
     return PreferenceReport(**(fields | changes))
 
@@ -130,7 +134,9 @@ def empty_preference():
         ratings_shapiro=Estimate(None, 0, reason="fewer than three ratings"), rated_equal=0, contradictions=0, ties=0,
         identical_sets=0, first_side=share(0, 0), first_side_when_equal=share(0, 0), stored_one=share(0, 0),
         stored_one_when_equal=share(0, 0), metrics=(), tests=(), methods=(), pairs=(),
-        no_methods="no answers", shared_questions=0, ratings_alpha=NONE, preference_alpha=NONE)
+        no_methods="no answers", shared_questions=0,
+        ratings_agreement={one.key: NONE for one in statistics_of("ordinal")},
+        preference_agreement={one.key: NONE for one in statistics_of("nominal")})
 
 
 PLAN = (

@@ -65,6 +65,7 @@ from tests.unit.cir_core.datasets import test_circled_files as circled
 from tests.unit.cir_core.datasets import test_hp_fashioniq as hp
 from tests.unit.cir_core.datasets import test_lasco as lasco
 from tests.unit.cir_core.datasets import test_mbeir as mbeir
+from tests.unit.cir_core.datasets import test_multi_turn_fashioniq as multi_turn_fashioniq
 from tests.unit.cir_core.datasets import test_soft_files as soft
 
 ROOT = Path(__file__).parents[2]
@@ -150,6 +151,7 @@ class Seeds:
             "circo": self.circo(), "genecis": benchmark_files.genecis(self.new()),
             "lasco": lasco.saved(self.new(), [lasco.QUERY]).parent, "mbeir": self.mbeir(),
             "circled": self.one("sessions.json", [circled.PUBLIC]),
+            "multi-turn-fashioniq": self.one("dress.val.json", [multi_turn_fashioniq.RECORD]),
             "soft-multi-target": self.one("a.json", soft.MULTI), "soft-single-target": self.one("a.json", soft.SINGLE),
             "soft-candidates": self.one("a.json", soft.CANDIDATES),
             "soft-scores": self.one("a.json", soft.SCORES),

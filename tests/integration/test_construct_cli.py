@@ -361,3 +361,23 @@ def test_what_cannot_be_compared_is_said(construct, tmp_path):
         assert isinstance(result.exception, error) and says in str(result.exception), (arguments, result.exception)
     result = construct("compare", a, b, "--encoder", "atelier", "--json")
     assert [one["sessions"] for one in json.loads(result.stdout)["sources"]] == [0, 0]
+
+
+def test_the_other_sources_of_table_5_are_written_and_described(sample, built, construct, tmp_path):
+    """Redundant sessions, apart from the kept ones; and single queries in a row."""
+    kept, concat = tmp_path / "kept", tmp_path / "concat"
+    result = construct("filter", built, "--out", kept, "--write-excluded")
+    assert result.exit_code == 0, result.output
+    stages = json.loads((kept / "stages.json").read_text("utf-8"))["subsets"]
+    for one in stages:
+        excluded = json.loads((kept / "excluded" / f"{one['subset']}.json").read_text("utf-8"))
+        assert len(excluded) == one["removed"]["rank margin"] + one["removed"]["redundancy"]
+    assert "Wrote" in result.output and "excluded" in result.output
+    result = construct("concat", "sample", sample[1], "--out", concat, "--sessions", "3", "--json")
+    assert result.exit_code == 0, result.output
+    made = json.loads(result.output)["subsets"]
+    assert set(made.values()) == {3}
+    described = construct("describe", concat, "--json")
+    assert described.exit_code == 0, described.output
+    refused = construct("concat", "sample", sample[1], "--out", concat, "--subset", "none")
+    assert isinstance(refused.exception, DatasetError) and "There is no subset none" in str(refused.exception)

@@ -151,6 +151,7 @@ class Strength:
     adjusted: Estimate             # with a term for the side; ``n`` likewise
     mean_rating: Estimate          # ``n`` counts rated sets
     win_rate: Estimate             # preferences for it, without ties
+    rank: Estimate = Estimate(None, 0)   # 1 for the strongest; interval over the same draws
 
 
 @dataclass(frozen=True)

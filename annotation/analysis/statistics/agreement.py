@@ -1,7 +1,7 @@
 """All agreement statistics of one table of answers, in the same bootstrap samples of units.
 
 Statistics of all people are rows of :data:`STATISTICS`; a further one is a module like
-:mod:`~annotation.analysis.statistics.fleiss` and a row. Those of two people are in
+:mod:`~annotation.analysis.statistics.coefficients.fleiss` and a row. Those of two people are in
 :mod:`~annotation.analysis.statistics.cohen`, shares in :mod:`~annotation.analysis.statistics.shares`. Where a number
 means nothing their libraries give nan, 1.0 or an exception; there it is None with the reason. All are made of sums over
 units: weights of a batch of samples times what each unit contributes are the sums of each sample. Sums of counts are
@@ -18,14 +18,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Scale, Undefined
-from annotation.analysis.statistics.bootstrap import kappa_with_interval, weights
+from annotation.analysis.statistics.bootstrap import kappa_with_interval, weights, with_interval
+from annotation.analysis.statistics.coefficients.brennan_prediger import BRENNAN_PREDIGER
+from annotation.analysis.statistics.coefficients.fleiss import FLEISS
+from annotation.analysis.statistics.coefficients.gwet import AC1, AC2
+from annotation.analysis.statistics.coefficients.icc import ICC_ONE_WAY, ICC_TWO_WAY
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
+from annotation.analysis.statistics.coefficients.weighted_kappa import WEIGHTED_KAPPA
 from annotation.analysis.statistics.cohen import contributions, mean_of_pairs, two_by_two
-from annotation.analysis.statistics.fleiss import FLEISS
-from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Codes, Ratings, Statistic, Values, paired_units
 from annotation.analysis.statistics.shares import positive_rate_draws, unanimous_draws
 
-STATISTICS: tuple[Statistic, ...] = (ALPHA, FLEISS)
+STATISTICS: tuple[Statistic, ...] = (
+    ALPHA, FLEISS, AC1, AC2, BRENNAN_PREDIGER, WEIGHTED_KAPPA, ICC_ONE_WAY, ICC_TWO_WAY)
 """In the order of reports."""
 _UNANIMOUS = "unanimous"
 _AT_ONCE = 2**22   # numbers of the largest matrix; 32 MiB
@@ -53,8 +58,12 @@ def agreement_estimates(
     ratings: Ratings, drawn: AgreementDraws, options: Options, scale: Scale = "nominal",
 ) -> dict[str, Estimate]:
     """Every statistic of ``scale`` by key, with the interval of its draws."""
-    return {one.key: kappa_with_interval(one.estimate(ratings, scale, options.undefined), drawn.pooled[one.key],
-                                         ratings.codes[one.units(ratings)], ratings) for one in statistics_of(scale)}
+    found = {}
+    for one in statistics_of(scale):
+        estimate, codes = one.estimate(ratings, scale, options.undefined), ratings.codes[one.units(ratings)]
+        found[one.key] = (kappa_with_interval(estimate, drawn.pooled[one.key], codes, ratings) if one.rarity else
+                          with_interval(estimate, drawn.pooled[one.key], len(codes), f"{ratings.unit}s"))
+    return found
 
 
 def agreement_draws(
@@ -64,7 +73,7 @@ def agreement_draws(
     """All statistics over ``draws`` samples of units, each as its library gives it.
 
     Agreement is drawn from the units with two answers or more, so that each sample has as many of them as there are;
-    the positive rate from all units with an answer.
+    the positive rate, and a statistic that takes single answers, from all units with an answer.
 
     Args:
         pairs: columns of the ratings' codes, two and two.
@@ -76,6 +85,7 @@ def agreement_draws(
     categories = len(ratings.categories)
     answered, paired = ratings.people_per_unit() >= 1, paired_units(ratings)
     shared = Ratings(ratings.codes[paired], ratings.categories)
+    of_all = Ratings(ratings.codes[answered], ratings.categories)
 
     def batches(chosen: NDArray[np.bool_], columns: int) -> Iterator[tuple[slice, Values]]:
         units, start = int(chosen.sum()), 0
@@ -84,14 +94,18 @@ def agreement_draws(
             yield slice(start, start := start + len(weight)), weight
 
     rate = np.full(draws, np.nan)
-    pooled = {one.key: one.draws(shared, scale, constant) for one in statistics_of(scale)} | {
+    taken = statistics_of(scale)
+    singles = {one.key: one.draws(of_all, scale, constant) for one in taken if one.single_answers}
+    pooled = {one.key: one.draws(shared, scale, constant) for one in taken if not one.single_answers} | {
         _UNANIMOUS: unanimous_draws(shared)}
-    found = {key: np.full(draws, np.nan) for key in pooled}
+    found = {key: np.full(draws, np.nan) for key in (*singles, *pooled)}
     with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: nothing was drawn that a statistic rests on
-        if categories == 2:
-            rate_of = positive_rate_draws(Ratings(ratings.codes[answered], ratings.categories))
-            for rows, weight in batches(answered, categories):
+        rate_of = positive_rate_draws(of_all)
+        for rows, weight in batches(answered, categories):
+            if categories == 2:
                 rate[rows] = rate_of(weight)
+            for key, statistic in singles.items():
+                found[key][rows] = statistic(weight)
         for rows, weight in batches(paired, categories):
             for key, statistic in pooled.items():
                 found[key][rows] = statistic(weight)

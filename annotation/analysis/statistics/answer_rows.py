@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Resample
-from annotation.analysis.statistics.bootstrap import PEOPLE, weights, with_interval
+from annotation.analysis.statistics.bootstrap import PEOPLE, share_with_interval, weights, with_interval
 from annotation.records import Item, Judgement, MetricScores, name_key
 
 
@@ -44,14 +44,18 @@ class AnswerRows:
         return found[self.question]
 
 
-def over_draws(estimate: Estimate, values: NDArray[np.float64], unit: NDArray[np.int64], options: Options) -> Estimate:
+def over_draws(
+    estimate: Estimate, values: NDArray[np.float64], unit: NDArray[np.int64], options: Options, *, share: bool = False,
+) -> Estimate:
     """``estimate`` with its bootstrap interval.
 
     Args:
         values: replicates, (draws,).
         unit: (rows,), resampling unit of each row that the estimate uses.
+        share: as for :func:`~annotation.analysis.statistics.bootstrap.share_with_interval`.
     """
-    return with_interval(estimate, values, len(np.unique(unit)), drawn_whole(options.resample))
+    made = share_with_interval if share else with_interval
+    return made(estimate, values, len(np.unique(unit)), drawn_whole(options.resample))
 
 
 def drawn_whole(resample: Resample) -> str:

@@ -101,6 +101,25 @@ def with_interval(estimate: Estimate, values: Values, units: int | None = None, 
     return replace(estimate, low=low, high=high, reason="; ".join(filter(None, (estimate.reason, said))))
 
 
+def share_with_interval(estimate: Estimate, values: Values, units: int, what: str = "items") -> Estimate:
+    """As :func:`with_interval`, of a share. One of 0 or 1 is so in every draw: it has Wilson's interval, as if each of
+    the ``units`` had one answer, also without draws."""
+    if estimate.value is None or 0 < estimate.value < 1:
+        return with_interval(estimate, values, units, what)
+    low, high = wilson(round(estimate.value * units), units)
+    said = f"Wilson’s interval over {units:,} {what}"
+    return replace(estimate, low=low, high=high, reason="; ".join(filter(None, (estimate.reason, said))))
+
+
+def wilson(count: int, n: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of ``count`` of ``n``, above 0."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(count, n, method="wilson")
+    # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
+    return (float(low) if count else 0.0), (float(high) if count < n else 1.0)
+
+
 def shared_with_interval(estimate: Estimate, values: Values, ratings: Ratings) -> Estimate:
     """What rests on all units with two answers or more: alpha, and the mean of all pairs' kappas."""
     return kappa_with_interval(estimate, values, ratings.codes[ratings.people_per_unit() >= 2], ratings)

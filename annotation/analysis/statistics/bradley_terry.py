@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from annotation.analysis.records import Estimate, Options, Strength
 from annotation.analysis.statistics.answer_rows import Meetings, Values, drawn_sums, over_draws
 from annotation.analysis.statistics.bradley_terry_fit import fit
+from annotation.analysis.statistics.method_order import rank_estimate, ranks
 from annotation.analysis.statistics.shares import share
 
 # evalica stops when strengths change by less; its own default leaves errors of 1e-6.
@@ -27,15 +28,15 @@ def strengths(met: Meetings, options: Options) -> tuple[Strength, ...]:
     """All methods that met another one, the strongest first; those without a strength come last."""
     if not met.methods:
         return ()
-    values = _estimates(met, options, sides=False)
-    adjusted = _estimates(met, options, sides=True)
+    values, places = _estimates(met, options, sides=False)
+    adjusted, _ = _estimates(met, options, sides=True)
     ratings = _mean_ratings(met, options)
     found = []
     for method, name in enumerate(met.methods):
         won = ((met.one == method) & (met.preferred == 1)) | ((met.two == method) & (met.preferred == 2))
         decided = ((met.one == method) | (met.two == method)) & (met.preferred != 0)
         found.append(Strength(name, values[method], adjusted[method], ratings[method],
-                              share(int(won.sum()), int(decided.sum()))))
+                              share(int(won.sum()), int(decided.sum())), places[method]))
     return tuple(sorted(found, key=lambda one: (one.value.value is None, -(one.value.value or 0.0),
                                                 -(one.win_rate.value or 0.0), one.method)))
 
@@ -84,12 +85,13 @@ def with_side(won: Values, lost: Values) -> Values:
     return around
 
 
-def _estimates(met: Meetings, options: Options, *, sides: bool) -> list[Estimate]:
+def _estimates(met: Meetings, options: Options, *, sides: bool) -> tuple[list[Estimate], list[Estimate]]:
+    """Strengths, and ranks among those that have one."""
     side, winner, loser, value = met.preferences()
     known = side < 2
     count = len(met.methods)
     if sides and not known.any():
-        return [Estimate(None, 0, reason="which set was shown first was not recorded")] * count
+        return [Estimate(None, 0, reason="which set was shown first was not recorded")] * count, []
     wins = np.zeros((3, count, count))
     np.add.at(wins, (side, winner, loser), value)
     core, reasons = _linked(wins[:2].sum(axis=0) if sides else wins.sum(axis=0))
@@ -108,11 +110,13 @@ def _estimates(met: Meetings, options: Options, *, sides: bool) -> list[Estimate
     answers = np.bincount(np.concatenate([met.one[fitted], met.two[fitted]]), minlength=count)
     drawn = _drawn(met, core, options, sides=sides)
     found = [Estimate(None, 0, reason=reason) for reason in reasons]
+    order, placed = list(found), ranks(drawn)
     left_out = _left_out([name for method, name in enumerate(met.methods) if method not in core])
     for place, method in enumerate(core):
         estimate = Estimate(float(strength[method]), int(answers[method]), reason=left_out)
         found[method] = over_draws(estimate, drawn[:, place], met.unit[fitted], options)
-    return found
+        order[method] = rank_estimate(1 + int((strength[core] > strength[method]).sum()), placed[:, place], len(core))
+    return found, order
 
 
 def _left_out(names: list[str]) -> str:

@@ -66,6 +66,12 @@ def constant_estimate(why: str, n: int, undefined: Undefined, also: str = "") ->
     return Estimate(1.0 if undefined == "one" else None, n, reason=reason)
 
 
+def once(draws: Callable[[Values], Values], ratings: Ratings, n: int) -> Estimate:
+    """The statistic of the units as they are, by its ``draws``: one in which each stands once."""
+    value = float(draws(np.ones((1, len(ratings.codes))))[0])
+    return Estimate(None, n, reason="undefined: 0 / 0") if np.isnan(value) else Estimate(value, n)
+
+
 def too_few(ratings: Ratings) -> str:
     return f"no {ratings.unit} has answers from two people"
 
@@ -108,7 +114,10 @@ class Statistic:
     estimate: Callable[[Ratings, Scale, Undefined], Estimate]
     units: Callable[[Ratings], NDArray[np.bool_]]     # ``[units]``: those that it takes
     draws: Callable[[Ratings, Scale, float], Callable[[Values], Values]]
+    when: str                          # to use it: a sentence, with {unit}
+    rarity: bool = True                # whether few items or a rare answer make its interval unreliable
+    single_answers: bool = False       # whether it takes units with one answer, too, which are drawn then as well
 
     def method(self, unit: str, scale: Scale = "nominal") -> str:
-        """How it is computed, for the Method section of a report."""
-        return self.how.format(unit=unit, scale=scale)
+        """How it is computed and when to use it, for the Method section of a report."""
+        return f"{self.how} {self.when}".format(unit=unit, scale=scale)

@@ -145,8 +145,8 @@ def _rate(
         sums = np.concatenate([batch @ of_unit for batch in weights(units, options.draws, options.seed)])
         with np.errstate(invalid="ignore"):     # 0 / 0: a draw without an answer of that kind is nan
             parts = sums[:, ::2] / sums[:, 1::2]
-        drawn = over_draws(drawn, parts[:, 0], unit, options)
-        adjusted = over_draws(adjusted, (parts[:, 1] + parts[:, 2]) / 2, unit[known], options)
+        drawn = over_draws(drawn, parts[:, 0], unit, options, share=True)
+        adjusted = over_draws(adjusted, (parts[:, 1] + parts[:, 2]) / 2, unit[known], options, share=True)
     return Rate(found, drawn, adjusted, share(int((preferred == first)[known].sum()), int(known.sum())))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate
-from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.bootstrap import share_with_interval, weights, wilson
 from annotation.analysis.statistics.matrix import Ratings, Values, all_same, paired_units, too_few
 
 
@@ -42,7 +42,7 @@ def unanimous_among(ratings: Ratings, units: NDArray[np.bool_], draws: int, seed
     same = chosen * all_same(ratings.codes[paired])
     with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: none of them was drawn
         drawn = [(weight @ same) / (weight @ chosen) for weight in weights(len(chosen), draws, seed)]
-    return with_interval(Estimate(float(same.sum() / n), n), np.concatenate(drawn) if drawn else np.empty(0), n)
+    return share_with_interval(Estimate(float(same.sum() / n), n), np.concatenate(drawn) if drawn else np.empty(0), n)
 
 
 def positive_rate(ratings: Ratings) -> Estimate:
@@ -64,9 +64,6 @@ def share(count: int, n: int) -> Estimate:
     """``count`` of ``n`` with Wilson's 95 % interval and the two-sided exact binomial p against one half."""
     if not n:
         return Estimate(None, n, reason="nothing to count", count=count)
-    from statsmodels.stats.proportion import binom_test, proportion_confint
+    from statsmodels.stats.proportion import binom_test
 
-    low, high = proportion_confint(count, n, method="wilson")
-    # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
-    return Estimate(count / n, n, float(low) if count else 0.0, float(high) if count < n else 1.0,
-                    p=float(binom_test(count, n)), count=count)
+    return Estimate(count / n, n, *wilson(count, n), p=float(binom_test(count, n)), count=count)

@@ -10,6 +10,7 @@ from pathlib import Path
 from cir_core.datasets.files.json_files import first_byte
 from cir_core.datasets.readers.circled import CircledSession, read_sessions
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw, text_in
+from cir_core.datasets.readers.multi_turn_fashioniq import is_multi_turn_fashioniq, read_multi_turn_fashioniq
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted
 
@@ -45,7 +46,8 @@ class SizeRow:
 
 
 def read_sets(paths: Sequence[Path]) -> tuple[list[SubsetSessions], list[str]]:
-    """The sessions in files of the public or the raw form, or in folders of them, by subset; and the readers' notes.
+    """The sessions in files of the public or the raw form or of Multi-turn FashionIQ, or in folders of them, by subset;
+    and the readers' notes.
 
     Of a filter's folder the public files are read, of a construction's the raw ones. Raises ``DatasetError``, also for
     a session that two files have.
@@ -55,7 +57,7 @@ def read_sets(paths: Sequence[Path]) -> tuple[list[SubsetSessions], list[str]]:
     writers: dict[str, str] = {}
     notes: list[str] = []
     for path in _files(paths):
-        sessions = read_sessions(path)
+        sessions = (read_multi_turn_fashioniq if is_multi_turn_fashioniq(path) else read_sessions)(path)
         notes += [f"{path.name}: {note}" for note in sessions.notes]
         for session in sessions:
             found.setdefault(session.subset, []).append(session)

@@ -2,6 +2,8 @@
 
     DIR/public/SUBSET.json   the kept sessions in CIRCLED's public form
     DIR/raw/SUBSET.json      the same in its raw form, with ``filtering_info``
+    DIR/excluded/SUBSET.json if asked for: those that the rank margin or the redundancy drops, in the public form; "w/o
+                             quality filter" of the paper's Table 5
     DIR/stages.json          counts by subset, as in the paper's Table 3
     DIR/dropped.jsonl        if asked for: every dropped session with the stage and the number that dropped it
 """
@@ -24,17 +26,21 @@ from cir_core.construct.filtering.stages import (
     Dropped,
     FilterSettings,
     Similarities,
+    Stage,
     later_turns,
     texts_of,
     why_dropped,
 )
 from cir_core.construct.sessions.builder import DIGITS
-from cir_core.datasets.readers.circled import session_of_raw, write_sessions
+from cir_core.datasets.readers.circled import CircledSession, session_of_raw, write_sessions
 from cir_core.datasets.readers.circled_raw import RawFile, RawResult, open_raw, text_in, write_raw
 from cir_core.encoders.base import Encoder
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
+
+EXCLUDED = "excluded"
+_QUALITY: tuple[Stage, ...] = ("rank margin", "redundancy")     # the paper's filters 3 and 4
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,7 @@ class SubsetFiltering:
 class FilterReport:
     subsets: Sequence[SubsetFiltering]
     outputs: Sequence[Path]     # of the public form
+    excluded: Sequence[Path] = ()
 
 
 def raw_files(path: Path) -> list[RawFile]:
@@ -70,7 +77,8 @@ def raw_files(path: Path) -> list[RawFile]:
 
 def filter_sessions(
     raws: Sequence[RawFile], folder: Path, settings: FilterSettings = FilterSettings(), *,
-    encoder: Encoder | None = None, explain: bool = False, progress: Callable[[int], None] | None = None,
+    encoder: Encoder | None = None, explain: bool = False, write_excluded: bool = False,
+    progress: Callable[[int], None] | None = None,
 ) -> FilterReport:
     """Write the kept sessions of each of ``raws`` to ``folder``. Sessions are read and written one at a time.
 
@@ -87,14 +95,17 @@ def filter_sessions(
         found = [_filter_one(raw, folder, settings, similarities,
                              encoder.identity.spec if encoder else named_encoder(raw), dropped, progress)
                  for raw in raws]
-    outputs = []
-    for raw in raws:
+    outputs, excluded = [], []
+    for raw, (_, places) in zip(raws, found, strict=True):
         outputs.append(folder / "public" / f"{raw.subset}.json")
         kept = open_raw(_raw_path(folder, raw)).results()
         write_sessions(outputs[-1], (session_of_raw(record, raw.subset, number) for number, record, _ in kept))
-    stages = {"settings": asdict(settings), "subsets": [asdict(one) for one in found]}
+        if write_excluded:
+            excluded.append(folder / EXCLUDED / f"{raw.subset}.json")
+            write_sessions(excluded[-1], _at(raw, places))
+    stages = {"settings": asdict(settings), "subsets": [asdict(one) for one, _ in found]}
     write_atomically(folder / "stages.json", json.dumps(stages, indent=1, ensure_ascii=False).encode() + b"\n")
-    return FilterReport(tuple(found), tuple(outputs))
+    return FilterReport(tuple(one for one, _ in found), tuple(outputs), tuple(excluded))
 
 
 def stored_similarities(result: RawResult) -> list[tuple[int, float]]:
@@ -135,8 +146,9 @@ def closest_earlier(cosines: npt.NDArray[np.float64]) -> list[tuple[int, float]]
 def _filter_one(
     raw: RawFile, folder: Path, settings: FilterSettings, similarities: Similarities, comparison: str,
     explained: IO[str] | None, progress: Callable[[int], None] | None,
-) -> SubsetFiltering:
-    sessions, removed = 0, Counter[str]()
+) -> tuple[SubsetFiltering, Sequence[int]]:
+    """Counts, and the places in the file of those that the filters of quality drop."""
+    sessions, removed, places = 0, Counter[str](), list[int]()
 
     def kept() -> Iterator[dict[str, Any]]:
         nonlocal sessions
@@ -149,6 +161,8 @@ def _filter_one(
                 yield record
                 continue
             removed[dropped.stage] += 1
+            if dropped.stage in _QUALITY:
+                places.append(sessions - 1)
             if explained:
                 explained.write(json.dumps(_line(raw, result, dropped)) + "\n")
 
@@ -159,7 +173,16 @@ def _filter_one(
     write_raw(_raw_path(folder, raw), raw.head, kept(), lambda: {"filtering_info": {
         **asdict(settings), "texts_compared_by": comparison, "sessions": counts().sessions,
         "removed": counts().removed, "kept": counts().kept}})
-    return counts()
+    return counts(), places
+
+
+def _at(raw: RawFile, places: Sequence[int]) -> Iterator[CircledSession]:
+    """Sessions of a raw file at these places, numbered from 0. They are read again: a file may be large."""
+    wanted, number = set(places), 0
+    for place, (_, record, _) in enumerate(raw.results()):
+        if place in wanted:
+            yield session_of_raw(record, raw.subset, number)
+            number += 1
 
 
 def _line(raw: RawFile, result: RawResult, dropped: Dropped) -> dict[str, Any]:

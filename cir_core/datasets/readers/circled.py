@@ -173,8 +173,11 @@ def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
 
 
 def content(source: Source) -> Content:
+    return session_content(read_sessions(source.path, source.faults))
+
+
+def session_content(sessions: CircledSessions) -> Content:
     """Counts of the sessions; their first turns are the benchmark."""
-    sessions = read_sessions(source.path, source.faults)
     lengths = [len(session.turns) for session in sessions]
     subsets = Counter(session.subset for session in sessions)
     return of_benchmark(single_turn_benchmark(sessions), {

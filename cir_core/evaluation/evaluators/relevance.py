@@ -1,4 +1,4 @@
-"""CIRQRS of a run: the mean relevance score of the first k images of each query (eq. 6; Table 6: k = 10 and 50)."""
+"""CIRQRS of a run: the mean relevance score of the first k images of each query (eq. 10; Table 6: k = 10 and 50)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ its images.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 
@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Rater
 from annotation.analysis.statistics import cohen, shares
-from annotation.analysis.statistics.agreement import STATISTICS, AgreementDraws, agreement_draws
-from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws, statistics_of
+from annotation.analysis.statistics.bootstrap import share_with_interval, weights, with_interval
 from annotation.analysis.statistics.matrix import Ratings, Values
 from annotation.kinds.marks.report.records import MarkAgreement, PairMarks
 
 NOT_SHARED = "no image has a yes or no of two people"
 _NO, _YES = 0, 1
+
+Interval = Callable[[Estimate, Values, int, str], Estimate]
 
 
 class Marks:
@@ -45,15 +47,15 @@ def mark_agreement(of: Marks, options: Options) -> MarkAgreement:
     drawn = _draws(ratings, groups, pairs, options)
     queries = len(np.unique(groups))
 
-    def over_queries(found: Estimate, values: Values) -> Estimate:
-        return with_interval(found if found.n else Estimate(None, 0, reason=NOT_SHARED), values, queries, "queries")
+    def over_queries(found: Estimate, values: Values, interval: Interval = with_interval) -> Estimate:
+        return interval(found if found.n else Estimate(None, 0, reason=NOT_SHARED), values, queries, "queries")
 
     return MarkAgreement(
         over_queries(_mean([one for one, _ in each], len(ratings.codes)), drawn.mean_kappa),
         {one.key: over_queries(one.estimate(ratings, "nominal", options.undefined), drawn.pooled[one.key])
-         for one in STATISTICS},
-        over_queries(_mean([one for _, one in each], len(ratings.codes)), drawn.mean_agreement),
-        over_queries(shares.unanimous(ratings), drawn.unanimous), _unsure(of, options))
+         for one in statistics_of("nominal")},
+        over_queries(_mean([one for _, one in each], len(ratings.codes)), drawn.mean_agreement, share_with_interval),
+        over_queries(shares.unanimous(ratings), drawn.unanimous, share_with_interval), _unsure(of, options))
 
 
 def pair_marks(of: Marks, raters: Sequence[Rater], options: Options) -> tuple[PairMarks, ...]:
@@ -68,7 +70,7 @@ def pair_marks(of: Marks, raters: Sequence[Rater], options: Options) -> tuple[Pa
         drawn, queries = _draws(ratings, of.queries[both], [(0, 1)], options), len(np.unique(of.queries[both]))
         found.append(PairMarks(
             raters[a].name, raters[b].name, same.n, with_interval(kappa, drawn.mean_kappa, queries, "queries"),
-            with_interval(same, drawn.mean_agreement, queries, "queries")))
+            share_with_interval(same, drawn.mean_agreement, queries, "queries")))
     return tuple(found)
 
 
@@ -107,4 +109,5 @@ def _unsure(of: Marks, options: Options) -> Estimate:
     drawn = [(weight @ of.unsure) / (weight @ of.given)
              for weight in weights(len(of.codes), options.draws, options.seed, groups=groups)]
     values = np.concatenate(drawn) if drawn else np.array([])
-    return with_interval(Estimate(float(of.unsure.sum() / marks), marks), values, int(groups.max()) + 1, "queries")
+    return share_with_interval(Estimate(float(of.unsure.sum() / marks), marks), values, int(groups.max()) + 1,
+                               "queries")

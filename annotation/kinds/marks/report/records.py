@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from annotation.analysis.people.profiles import People
 from annotation.analysis.records.common import About, Rater
 from cir_core.reports.records import Estimate
 
@@ -108,6 +109,7 @@ class TargetReport:
     curve: tuple[ThresholdPoint, ...]
     choice: ThresholdChoice
     people: tuple[PersonMarks, ...]
+    others: People | None = None   # None without an answer
 
     @property
     def selected_answers(self) -> int:

@@ -9,10 +9,12 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from annotation.analysis.about import about, about_json, finite
+from annotation.analysis.people.profiles import people_json, people_of
 from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
 from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
-from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.agreement import statistics_of
+from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.marks.answers import MARKS
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
@@ -58,7 +60,9 @@ def target_report(
         sum(one.verdict is True for one in decided), len(found.images) - len(decided), len(decided) - len(known),
         threshold, mark_agreement(found.marks, options), pair_marks(found.marks, found.raters, options),
         thresholds.curve(compared, threshold, options.undefined), thresholds.choice(compared, threshold, options),
-        tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)))
+        tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)),
+        people_of(Ratings(found.marks.codes, ("no", "yes"), "image"), found.raters, "nominal", options,
+                  groups=found.marks.queries) if found.raters else None)
 
 
 def _selected(chosen: StudyAnswers, options: Options) -> _Selected:
@@ -117,14 +121,15 @@ def target_json(report: TargetReport) -> dict[str, Any]:
                    "used": _model(choice.used), "difference": estimate_json(choice.difference)},
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.answers, "marks": dict(one.marks),
                     "kappa": finite(one.kappa)} for one in report.people],
+        "people": people_json(report.others) if report.others else [],
         "about": about_json(report.about),
     }
 
 
 def _agreement(of: MarkAgreement) -> dict[str, Any]:
     return estimates_json({
-        "kappa": of.kappa, **{one.column: of.pooled[one.key] for one in STATISTICS}, "agreement": of.agreement,
-        "unanimous": of.unanimous, "unsure": of.unsure})
+        "kappa": of.kappa, **{one.column: of.pooled[one.key] for one in statistics_of("nominal")},
+        "agreement": of.agreement, "unanimous": of.unanimous, "unsure": of.unsure})
 
 
 def _model(of: ModelAgreement) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables
 from annotation.analysis.records import Estimate, ReportTable, Section
 from annotation.analysis.rendering import (
     counted,
@@ -12,7 +13,7 @@ from annotation.analysis.rendering import (
     reasons,
     values,
 )
-from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.marks.report.records import ModelAgreement, TargetReport, ThresholdPoint
 from cir_core.reports.figures import lines
 from cir_core.reports.records import count, number, ranged, share, text
@@ -51,7 +52,7 @@ def _agreement(report: TargetReport) -> Section:
     of = report.agreement
     rows: tuple[tuple[str, Estimate, str], ...] = (
         ("Cohen’s κ, mean of pairs", of.kappa, "images"),
-        *sorted((one.name, of.pooled[one.key], "images") for one in STATISTICS),
+        *sorted((one.name, of.pooled[one.key], "images") for one in statistics_of("nominal")),
         ("Agreement, mean of pairs", of.agreement, "images"),
         ("Unanimous", of.unanimous, "images"), ("Marked unsure", of.unsure, "marks"))
     whole = ReportTable(
@@ -128,14 +129,18 @@ def _people(report: TargetReport) -> Section:
                one.marks["yes"] / decided if (decided := one.marks["yes"] + one.marks["no"]) else None, one.kappa,
                "" if one.kappa is not None else "undefined, or no shared images") for one in report.people),
         empty="No answers yet.")
-    return Section("people", "People", "κ with others: mean over the other people.", tables=(table,))
+    return Section(
+        "people", "People", "κ with others: mean over the other people.",
+        figures=people_figure(report.others, "images") if report.others else (),
+        tables=(table, *(people_tables(report.others, "Says yes more often by") if report.others else ())))
 
 
 def _how(report: TargetReport) -> list[tuple[str, str]]:
     return [
         ("Majority", "An image is a target if more people say yes than no; with as many of each it has no majority."),
         ("Cohen’s κ", "statsmodels, over images with a yes or no."),
-        *sorted((one.name, one.method("image")) for one in STATISTICS),
+        *sorted((one.name, one.method("image")) for one in statistics_of("nominal")),
+        *(people_how(report.others) if report.others else ()),
         ("Best threshold", "Of 0, 0.05 to 1 and the threshold in use the one with the highest κ of model and majority; "
                            "of equal ones the nearest to that in use. κ is undefined, and counts as 1 for the "
                            "choice, where model and majority give all images the same answer."),

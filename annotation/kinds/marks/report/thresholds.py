@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate, Options, Undefined
-from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.bootstrap import share_with_interval, weights, with_interval
 from annotation.analysis.statistics.matrix import Values, constant_estimate
 from annotation.kinds.marks.report.records import ModelAgreement, ThresholdChoice, ThresholdPoint
 
@@ -121,7 +121,8 @@ def _agreement(cells: Values, options: Options) -> tuple[ModelAgreement, Values]
     points = [_estimate(float(point), images) for point in measures(whole)]
     if points[_KAPPA].value is None and images in (whole[0], whole[3]):
         points[_KAPPA] = constant_estimate(SAME, images, options.undefined)
-    found = [with_interval(point, values[:, place], queries, "queries") for place, point in enumerate(points)]
+    found = [(with_interval if place == _KAPPA else share_with_interval)(point, values[:, place], queries, "queries")
+             for place, point in enumerate(points)]
     return ModelAgreement(*found), values[:, _KAPPA]
 
 

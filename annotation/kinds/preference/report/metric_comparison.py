@@ -95,7 +95,7 @@ def _measured(answers: SimulatedAnswers, values: Values, options: Options) -> _M
         estimates[form] = Estimate(None, 0, reason="no answer in which the scores differ as they should")
         if len(follows):
             plain = Estimate(float(follows.mean()), len(follows))
-            estimates[form] = over_draws(plain, draws[form], answers.query[counted], options)
+            estimates[form] = over_draws(plain, draws[form], answers.query[counted], options, share=True)
     return estimates, draws
 
 

@@ -5,15 +5,17 @@ bootstrap intervals."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Estimate, MetricScores, MetricTest, Options
+from annotation.analysis.records import Estimate, MetricScores, MetricTest, Options, Strength
 from annotation.analysis.statistics.answer_rows import AnswerRows, Meetings, Values, drawn_sums, over_draws
 from annotation.analysis.statistics.correlation import RatedSets, compare_metrics, kendall, shapiro, spearman
+from annotation.analysis.statistics.method_order import predicted
 from annotation.analysis.statistics.rates import RATES, Compared
 from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.hp_fashioniq import KEPT
@@ -109,6 +111,22 @@ def method_pairs(
     return tuple(found)
 
 
+def with_order(pairs: Sequence[MethodPair], methods: Sequence[Strength]) -> tuple[MethodPair, ...]:
+    """With what the strengths predict, and Holm's correction of the pairs' tests against one half."""
+    from statsmodels.stats.multitest import multipletests
+
+    strength = {one.method: one.value.value for one in methods}
+    tested = [pair for pair in pairs if pair.first_preferred.p is not None]
+    corrected = multipletests([pair.first_preferred.p for pair in tested], method="holm")[1] if tested else ()
+    p_holm = {(pair.first, pair.second): float(p) for pair, p in zip(tested, corrected, strict=True)}
+    found = []
+    for pair in pairs:
+        one, other = strength.get(pair.first), strength.get(pair.second)
+        found.append(replace(pair, p_holm=p_holm.get((pair.first, pair.second)),
+                             predicted=None if one is None or other is None else predicted(one, other)))
+    return tuple(found)
+
+
 def _with_intervals(
     result: PairResult, paired: Meetings, rows: NDArray[np.bool_], sums: Values, options: Options
 ) -> MethodPair:
@@ -120,7 +138,8 @@ def _with_intervals(
     decided = rows & (paired.preferred != 0) & (paired.first != 0)
     return MethodPair(
         result.first, result.second, result.answers, result.ties, result.first_preferred,
-        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, paired.unit[decided], options),
+        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, paired.unit[decided], options,
+                   share=True),
         share(int((paired.preferred == paired.first)[decided].sum()), int(decided.sum())),
         over_draws(Estimate(result.mean_difference, result.answers), difference, paired.unit[rows], options))
 

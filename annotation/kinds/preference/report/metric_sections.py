@@ -6,12 +6,14 @@ from __future__ import annotations
 from annotation.analysis.records import Estimate, Figure, Rate, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import each, reasons, values
 from annotation.analysis.statistics.answer_rows import drawn_whole
+from annotation.analysis.statistics.method_order import circular_triads, elo
 from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
 from cir_core.reports.cells import shown, shown_interval
 from cir_core.reports.figures import MatrixCell, Series, dots, matrix
 from cir_core.reports.records import count, number, p_value, ranged, text
 
+_NAMED = 5      # circular triads in a note
 _NO_METRIC = "No metric: the sets have no scores."
 
 
@@ -120,27 +122,34 @@ def methods_section(report: PreferenceReport) -> Section:
     empty = f"{reason[0].upper()}{reason[1:]}."
     strengths = ReportTable(
         "methods", "Strengths",
-        (text("method", "Method"), *ranged("strength", "Strength"), *ranged("adjusted", "Adjusted for sides"),
+        (text("method", "Method"), *ranged("rank", "Rank", "count"), *ranged("elo", "Elo-like", "count"),
+         *ranged("strength", "Strength"), *ranged("adjusted", "Adjusted for sides"),
          count("answers", "Answers in the fit"), *ranged("win_rate", "Win rate", "share"),
          count("preferences", "Preferences"),
          *ranged("rating", "Mean rating"), count("sets", "Rated sets"), text("reason", "Remark")),
-        tuple((one.method, *values(one.value), *values(one.adjusted), one.value.n, *values(one.win_rate),
+        tuple((one.method, *values(one.rank), *_elo(one.value), *values(one.value), *values(one.adjusted), one.value.n,
+               *values(one.win_rate),
                one.win_rate.n, *values(one.mean_rating), one.mean_rating.n,
                reasons({"Strength": one.value, "Adjusted": one.adjusted, "Mean rating": one.mean_rating}))
               for one in report.methods),
         "Strengths are natural logarithms with mean 0: exp(difference of two) is the odds that the first is "
-        "preferred." if report.methods else "", empty)
+        "preferred. Elo-like: the same with mean 1500, 400 points for odds of 10 to 1." if report.methods else "",
+        empty)
     pairs = ReportTable(
         "method-pairs", "Methods by pair",
         (text("first", "A"), text("second", "B"), count("answers", "Answers"), count("ties", "Ties"),
-         *ranged("rate", "A preferred", "share"), count("preferences", "Preferences"),
+         *ranged("rate", "A preferred", "share"), count("preferences", "Preferences"), p_value(),
+         p_value("p_holm", "p (Holm)"), ReportColumn("predicted", "Predicted", "share"),
          *ranged("adjusted", "Adjusted for sides", "share"), ReportColumn("first_side", "First side", "share"),
          count("first_side_n", "Sides known"), *ranged("difference", "Rating of A minus B"),
          count("difference_n", "Answers rated"), text("reason", "Remark")),
         tuple((one.first, one.second, one.answers, one.ties, *values(one.first_preferred), one.first_preferred.n,
-               *values(one.adjusted), one.first_side.value, one.first_side.n, *values(one.mean_difference),
-               one.mean_difference.n, reasons({"Adjusted": one.adjusted, "Rating": one.mean_difference}))
-              for one in report.pairs), empty=empty)
+               one.first_preferred.p, one.p_holm, one.predicted, *values(one.adjusted), one.first_side.value,
+               one.first_side.n, *values(one.mean_difference), one.mean_difference.n,
+               reasons({"Adjusted": one.adjusted, "Rating": one.mean_difference}))
+              for one in report.pairs),
+        "p: two-sided exact binomial test against one half, answers taken as independent; Holm’s correction over all "
+        "pairs. Predicted: by the strengths, ties counting half. " + _transitive(report) if report.pairs else "", empty)
     series = [Series("as answered", plain)]
     if any(one.value is not None for one in adjusted):
         series.append(Series("adjusted for sides", adjusted))
@@ -152,6 +161,20 @@ def methods_section(report: PreferenceReport) -> Section:
         "half there; rates leave them out.",
         figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report),
         tables=(strengths, pairs))
+
+
+def _elo(strength: Estimate) -> tuple[float | None, ...]:
+    return tuple(None if one is None else round(elo(one)) for one in values(strength))
+
+
+def _transitive(report: PreferenceReport) -> str:
+    found, compared = circular_triads({(one.first, one.second): one.first_preferred.value for one in report.pairs
+                                       if one.first_preferred.value is not None})
+    if not compared:
+        return "Transitivity: no three methods were all compared with each other."
+    said = "; ".join(f"{a} over {b} over {c} over {a}" for a, b, c in found[:_NAMED])
+    return (f"Transitivity: {len(found):,} of {compared:,} triads of methods are circular"
+            + (f" ({said}{'; …' if len(found) > _NAMED else ''})." if found else "."))
 
 
 def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
@@ -172,6 +195,12 @@ def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
                    f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred"),)
 
 
+def _predicted(pair: MethodPair, *, turned: bool) -> str:
+    if pair.predicted is None:
+        return ""
+    return f"predicted {shown(1 - pair.predicted if turned else pair.predicted, 'share')}"
+
+
 def _cell(pair: MethodPair, one: str, other: str, *, turned: bool) -> MatrixCell:
     def of(low: float | None, high: float | None) -> tuple[float | None, float | None]:
         return (None if high is None else 1 - high, None if low is None else 1 - low) if turned else (low, high)
@@ -182,4 +211,5 @@ def _cell(pair: MethodPair, one: str, other: str, *, turned: bool) -> MatrixCell
     sides = f"adjusted for sides {shown(even, 'share')} {shown_interval(*of(adjusted.low, adjusted.high), 'share')}"
     return MatrixCell(value, (
         f"{one} over {other}", f"{shown(value, 'share')} {shown_interval(*of(share.low, share.high), 'share')}".strip(),
-        f"n = {share.n:,}", sides.strip() if even is not None else adjusted.reason))
+        f"n = {share.n:,}", _predicted(pair, turned=turned), sides.strip() if even is not None else adjusted.reason),
+        f"n = {share.n:,}")

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from annotation.analysis.records import Estimate, MetricScores, Options, Scale, StudyAnswers
-from annotation.analysis.statistics.agreement import agreement_draws
+from annotation.analysis.people.others import severities
+from annotation.analysis.people.profiles import People, people_of
+from annotation.analysis.people.times import same_as_others
+from annotation.analysis.records import Estimate, MetricScores, Options, Rater, Scale, StudyAnswers
+from annotation.analysis.statistics.agreement import agreement_draws, statistics_of
 from annotation.analysis.statistics.answer_rows import AnswerRows
 from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE, with_interval
-from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Codes, Ratings
 from annotation.kinds.preference.quality import flagged
 from annotation.records import Judgement
@@ -29,31 +32,65 @@ def shared_questions(rows: AnswerRows) -> int:
     return int((np.bincount(rows.question, minlength=len(rows.item_ids)) > 1).sum())
 
 
-def ratings_alpha(rows: AnswerRows, options: Options) -> Estimate:
-    """Krippendorff's alpha of ratings, ordinal; ``n`` counts sets. Bootstrap unit: question, with both sets."""
+def ratings_agreement(rows: AnswerRows, options: Options) -> dict[str, Estimate]:
+    """Every ordinal statistic of agreement on ratings, by key; ``n`` counts sets. Bootstrap unit: question, with both
+    sets."""
+    return _agreement(*_rated(rows), "ordinal", options)
+
+
+def preference_agreement(rows: AnswerRows, options: Options) -> dict[str, Estimate]:
+    """Every nominal statistic of agreement on preferences, ties as a third category; ``n`` counts questions."""
+    return _agreement(*_preferred(rows), "nominal", options)
+
+
+def _rated(rows: AnswerRows) -> tuple[Ratings, Codes]:
+    """And the question of each set."""
     codes = np.full((2 * len(rows.item_ids), rows.people), -1, np.int16)
     for which in (0, 1):
         codes[2 * rows.question + which, rows.person] = rows.ratings[:, which] - 1
-    questions = np.repeat(np.arange(len(rows.item_ids)), 2)
-    return _alpha(Ratings(codes, _RATINGS, "set"), questions, "ordinal", options)
+    return Ratings(codes, _RATINGS, "set"), np.repeat(np.arange(len(rows.item_ids)), 2)
 
 
-def preference_alpha(rows: AnswerRows, options: Options) -> Estimate:
-    """Krippendorff's alpha of preferences, nominal with ties as a third category; ``n`` counts questions."""
+def _preferred(rows: AnswerRows) -> tuple[Ratings, Codes]:
     codes = np.full((len(rows.item_ids), rows.people), -1, np.int16)
     codes[rows.question, rows.person] = rows.preferred
-    return _alpha(Ratings(codes, _PREFERRED, "question"), np.arange(len(rows.item_ids)), "nominal", options)
+    return Ratings(codes, _PREFERRED, "question"), np.arange(len(rows.item_ids))
 
 
-def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) -> Estimate:
-    shared = ratings.people_per_unit() > 1
+def people_of_preferences(
+    rows: AnswerRows, raters: Sequence[Rater], columns: Sequence[int], options: Options,
+) -> People | None:
+    """People by their preferences; how severe they are, by their ratings. ``columns``: the persons of ``rows`` in the
+    order of ``raters``. None if no question was answered by two people."""
+    def shared(ratings: Ratings, question: Codes) -> tuple[Ratings, Codes]:
+        several = ratings.people_per_unit() > 1
+        codes = ratings.codes[several][:, list(columns)]
+        return Ratings(codes, ratings.categories, ratings.unit), np.unique(question[several], return_inverse=True)[1]
+
+    preferred, _ = shared(*_preferred(rows))
+    if not len(preferred.codes):
+        return None
+    rated, question = shared(*_rated(rows))
+    found, severe = people_of(preferred, raters, "nominal", options), severities(rated, options, question)
+    return replace(found, against=tuple(
+        replace(one, severity=more) for one, more in zip(found.against, severe, strict=True)))
+
+
+def same_preference(rows: AnswerRows) -> list[float]:
+    """Of each row: 1 if it prefers what the majority of the others does, else 0; nan without one."""
+    same = same_as_others(_preferred(rows)[0])
+    return [float(one) for one in same[rows.question, rows.person]]
+
+
+def _agreement(ratings: Ratings, question: Codes, scale: Scale, options: Options) -> dict[str, Estimate]:
+    taken, shared = statistics_of(scale), ratings.people_per_unit() > 1
     if not shared.any():
-        return Estimate(None, 0, reason=NOT_SHARED)
+        return {one.key: Estimate(None, 0, reason=NOT_SHARED) for one in taken}
     ratings, question = Ratings(ratings.codes[shared], ratings.categories, ratings.unit), question[shared]
     drawn = agreement_draws(ratings, (), options.draws, options.seed, scale=scale, undefined=options.undefined,
                             kappas=False, groups=question)
-    return with_interval(ALPHA.estimate(ratings, scale, options.undefined), drawn.pooled[ALPHA.key],
-                         len(np.unique(question)), "questions")
+    return {one.key: with_interval(one.estimate(ratings, scale, options.undefined), drawn.pooled[one.key],
+                                   len(np.unique(question[one.units(ratings)])), "questions") for one in taken}
 
 
 _MANY = 5               # answers of one person

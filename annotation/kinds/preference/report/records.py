@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from annotation.analysis.people.profiles import People
+from annotation.analysis.people.times import Times
 from annotation.analysis.records import About, MetricTest, Rate, Rater, Strength
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from cir_core.reports.records import Estimate
 
 
@@ -36,6 +39,8 @@ class MethodPair:
     adjusted: Estimate             # both sides weighted equally
     first_side: Estimate           # preferences for the set shown first, among these answers
     mean_difference: Estimate      # rating of the first minus that of the second
+    predicted: float | None = None # share of preferences for the first by the strengths, ties counting half
+    p_holm: float | None = None    # of ``first_preferred`` against one half, corrected for all pairs
 
 
 @dataclass(frozen=True)
@@ -71,8 +76,22 @@ class PreferenceReport:
     pairs: tuple[MethodPair, ...]
     no_methods: str                        # reason if there are none
     shared_questions: int                  # answered by two people or more
-    ratings_alpha: Estimate                # ordinal, over the sets of shared questions; ``n`` counts sets
-    preference_alpha: Estimate             # nominal, over shared questions
+    ratings_agreement: Mapping[str, Estimate]      # by key of STATISTICS, over the sets of shared questions; ``n``:
+                                                   # sets
+    preference_agreement: Mapping[str, Estimate]   # likewise, over shared questions
+    people: People | None = None                   # by preferences on shared questions; None without such
+    sides: tuple[Estimate, ...] = ()               # of each rater: preferences for the set shown first
+    times: Times | None = None                     # over time: the mean of an answer's two ratings
+
+    @property
+    def ratings_alpha(self) -> Estimate:
+        """Krippendorff's, ordinal."""
+        return self.ratings_agreement[ALPHA.key]
+
+    @property
+    def preference_alpha(self) -> Estimate:
+        """Krippendorff's, nominal."""
+        return self.preference_agreement[ALPHA.key]
 
     @property
     def selected_answers(self) -> int:

@@ -12,23 +12,28 @@ dependence of answers to one question, or of one person.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 from annotation.analysis.about import about, about_json, finite
+from annotation.analysis.people.profiles import people_json
+from annotation.analysis.people.time_section import times_json
+from annotation.analysis.people.times import Times, answered, times_of
 from annotation.analysis.records import (
     Estimate,
     MetricScores,
     MetricTest,
     Options,
     Rate,
+    Rater,
     Selection,
     Strength,
     StudyAnswers,
 )
-from annotation.analysis.rendering import estimate_json
-from annotation.analysis.selection import check_options, raters, select, wrong_kind
+from annotation.analysis.rendering import estimate_json, estimates_json
+from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
 from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, meetings, over_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths
@@ -36,10 +41,24 @@ from annotation.analysis.statistics.correlation import shapiro
 from annotation.kinds.preference.answers import RATINGS, contradicts
 from annotation.kinds.preference.exclusion import Removed, Rules, apply_rules, rules_of
 from annotation.kinds.preference.quality import flagged, people_quality, side_bias
-from annotation.kinds.preference.report.metric_reports import method_pairs, metric_report, metric_tests, recall_scores
-from annotation.kinds.preference.report.notes import preference_alpha, preference_notes, ratings_alpha, shared_questions
+from annotation.kinds.preference.report.metric_reports import (
+    method_pairs,
+    metric_report,
+    metric_tests,
+    recall_scores,
+    with_order,
+)
+from annotation.kinds.preference.report.notes import (
+    people_of_preferences,
+    preference_agreement,
+    preference_notes,
+    ratings_agreement,
+    same_preference,
+    shared_questions,
+)
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
 from annotation.records import Item, Judgement, name_key
+from annotation.studies.creation import HP_ANSWERS
 
 K = 5
 """Default cutoff of recall; all images of a set in HS-FashionIQ."""
@@ -71,11 +90,12 @@ def preference_report(
     notes = preference_notes(answers, selected, valid, rows, recalls[0], options, identical)
     marks = [flagged(one.answer) for one in selected.judgements]
     bias = side_bias(valid)
-    given = [one.answer for one in valid]
+    given, methods = [one.answer for one in valid], strengths(met, options)
+    people, sides = raters(selected, valid, hide=options.hide_names), _sides(selected, valid)
     inside = {one.judgement_id for one in selected.judgements}
     return PreferenceReport(
         about=about(answers, selected, selection, options, notes),
-        raters=raters(selected, valid, hide=options.hide_names),
+        raters=people,
         n_people=len({name_key(one.annotator) for one in selected.judgements}), n_questions=len(answered),
         n_answers=len(selected.judgements), n_valid=len(valid), rules=rules.as_settings(),
         removed={name: len(one.judgements & inside) for name, one in removed.by_rule.items()},
@@ -87,11 +107,41 @@ def preference_report(
         first_side_when_equal=bias.first_when_equal, stored_one=bias.stored,
         stored_one_when_equal=bias.stored_when_equal,
         metrics=tuple(metric_report(rows, metric, recalls[0], options) for metric in metrics),
-        tests=metric_tests(rows, metrics, options), methods=strengths(met, options),
-        pairs=method_pairs(selected.items, valid, met, options),
+        tests=metric_tests(rows, metrics, options), methods=methods,
+        pairs=with_order(method_pairs(selected.items, valid, met, options), methods),
         no_methods="" if met.methods else _no_methods(selected.items, valid), shared_questions=shared_questions(rows),
-        ratings_alpha=ratings_alpha(rows, options), preference_alpha=preference_alpha(rows, options),
+        ratings_agreement=ratings_agreement(rows, options),
+        preference_agreement=preference_agreement(rows, options),
+        people=people_of_preferences(rows, people, _columns(selected, valid), options), sides=tuple(
+            sides[one.seat] for one in people),
+        times=_times(selected, valid, rows, people, options) if people else None,
     )
+
+
+def _times(
+    selected: StudyAnswers, valid: Sequence[Judgement], rows: AnswerRows, people: Sequence[Rater], options: Options,
+) -> Times:
+    """The order of HP-FashionIQ's answers is that of its file; whether people saw it is not known."""
+    return times_of(answered(
+        selected, valid, dict(zip((one.judgement_id for one in valid), same_preference(rows), strict=True)),
+        {one.judgement_id: sum(one.answer["ratings"]) / 2 for one in valid},
+    ), people, options, selected.study.source.get("form") != HP_ANSWERS)
+
+
+def _columns(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[int]:
+    """The persons of :func:`~annotation.analysis.statistics.answer_rows.answer_rows`, by seat."""
+    seats = seat_numbers(selected.seats)
+    names = list(dict.fromkeys(name_key(one.annotator) for one in valid))
+    return sorted(range(len(names)), key=lambda place: seats[names[place]])
+
+
+def _sides(selected: StudyAnswers, valid: Sequence[Judgement]) -> dict[int, Estimate]:
+    """By seat: preferences for the set shown first."""
+    seats = seat_numbers(selected.seats)
+    of: dict[int, list[Judgement]] = {}
+    for one in valid:
+        of.setdefault(seats[name_key(one.annotator)], []).append(one)
+    return {seat: side_bias(mine).first for seat, mine in of.items()}
 
 
 def answers_that_count(
@@ -155,7 +205,13 @@ def preference_json(report: PreferenceReport) -> dict[str, Any]:
         "method_pairs": [_pair(pair) for pair in report.pairs], "no_methods": report.no_methods,
         "shared_questions": report.shared_questions, "ratings_alpha": estimate_json(report.ratings_alpha),
         "preference_alpha": estimate_json(report.preference_alpha),
-        "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements} for one in report.raters],
+        "ratings_agreement": estimates_json(report.ratings_agreement),
+        "preference_agreement": estimates_json(report.preference_agreement),
+        "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements,
+                    **({"first_side": _share(side)} if side else {})}
+                   for one, side in zip_longest(report.raters, report.sides)],
+        "people": people_json(report.people) if report.people else [],
+        "times": times_json(report.times) if report.times else None,
         "about": about_json(report.about),
     }
 
@@ -186,10 +242,12 @@ def _test(of: MetricTest) -> dict[str, Any]:
 
 def _strength(of: Strength) -> dict[str, Any]:
     return {"method": of.method, "strength": estimate_json(of.value), "adjusted": estimate_json(of.adjusted),
-            "mean_rating": estimate_json(of.mean_rating), "win_rate": _share(of.win_rate)}
+            "mean_rating": estimate_json(of.mean_rating), "win_rate": _share(of.win_rate),
+            "rank": estimate_json(of.rank)}
 
 
 def _pair(of: MethodPair) -> dict[str, Any]:
     return {"first": of.first, "second": of.second, "answers": of.answers, "ties": of.ties,
             "first_preferred": _share(of.first_preferred), "adjusted": estimate_json(of.adjusted),
-            "first_side": _share(of.first_side), "mean_difference": estimate_json(of.mean_difference)}
+            "first_side": _share(of.first_side), "mean_difference": estimate_json(of.mean_difference),
+            "predicted": finite(of.predicted), "p_holm": finite(of.p_holm)}

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables, side_table
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Estimate, Headline, Precision, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import (
     counted,
@@ -21,6 +23,7 @@ from annotation.analysis.rendering import (
     reasons,
     values,
 )
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.exclusion import shown as rule_name
 from annotation.kinds.preference.report.metric_sections import (
@@ -41,7 +44,9 @@ def preference_sections(report: PreferenceReport, plan: Sequence[Precision] = ()
     """All sections in order; ``plan`` adds the needed numbers of questions or people."""
     return (
         _glance(report), _ratings(report), metrics_section(report), rates_section(report), tests_section(report),
-        methods_section(report), _sides(report), _left_out(report), *planning_section(plan),
+        methods_section(report), _sides(report), *_people(report),
+        *(times_section(report.times, "Mean rating", "number", "question") if report.times else ()),
+        _left_out(report), *planning_section(plan),
         method_section(report.about, report.raters, _how(report), _settings(report)),
     )
 
@@ -106,7 +111,22 @@ def _ratings(report: PreferenceReport) -> Section:
         ),
         (bars("ratings", "Ratings", f"How many sets got each rating. {spread}.", labels, ratings, axis="rated sets",
               across="rating"),) if total else (),
-        (table, about, tests))
+        (table, about, *_agreement(report), tests))
+
+
+def _agreement(report: PreferenceReport) -> tuple[ReportTable, ...]:
+    """Nothing where no question was answered by two people."""
+    if not report.shared_questions:
+        return ()
+    of = (("ratings", "sets", statistics_of("ordinal"), report.ratings_agreement),
+          ("preferences", "questions", statistics_of("nominal"), report.preference_agreement))
+    return (ReportTable(
+        "agreement", "Agreement among people",
+        (text("of", "Of"), text("measure", "Measure"), *ranged("value", "Value"), count("n", "n"), text("unit", "Unit"),
+         text("reason", "Remark")),
+        tuple((what, one.name, *values(found[one.key]), found[one.key].n, unit, found[one.key].reason)
+              for what, unit, statistics, found in of for one in statistics),
+        "Over shared questions. The Method section says when to use which."),)
 
 
 def _sides(report: PreferenceReport) -> Section:
@@ -131,6 +151,19 @@ def _sides(report: PreferenceReport) -> Section:
         "If both sets got the same rating, a share other than 50 % indicates position bias. Answers that call both "
         "sets equal are left out.",
         figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,))
+
+
+def _people(report: PreferenceReport) -> tuple[Section, ...]:
+    """Nothing without an answer that counts."""
+    tables = (*(people_tables(report.people, "Rates higher by") if report.people else ()),
+              *((side_table(report.raters, report.sides),) if report.sides else ()))
+    if not tables:
+        return ()
+    return (Section(
+        "people", "People",
+        "Each person beside the others on shared questions: preferences, with ties as a third answer, and how much "
+        "higher they rate sets.", figures=people_figure(report.people, "questions") if report.people else (),
+        tables=tables),)
 
 
 def _left_out(report: PreferenceReport) -> Section:
@@ -173,13 +206,16 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
               "set 1 may be preferred more often regardless of the metric."),
         ("Adjusted for sides", "The mean of the rate with the favoured set shown first and with it shown second. "
                                f"Interval: {drawn}"),
+        *(people_how(report.people) if report.people else ()),
         ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped by "
                         "question. Holm’s correction (statsmodels) over all pairs of metrics."),
         ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "
                           "methods that all won and lost against each other. Adjusted: with a term for the position. "
                           f"Interval: {drawn}"),
-        ("Krippendorff’s α", "evalica; ordinal for ratings, nominal for preferences, over questions that two people or "
-                             f"more answered. Interval: {drawn}"),
+        *((f"{one.name} (ratings)", f"{one.method('set', 'ordinal')} Interval: {drawn}")
+          for one in statistics_of("ordinal")),
+        *((f"{one.name} (preferences)", f"{one.method('question')} Interval: {drawn}")
+          for one in statistics_of("nominal")),
     ]
 
 

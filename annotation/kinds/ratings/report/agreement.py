@@ -13,10 +13,10 @@ from statistics import fmean, median
 import numpy as np
 
 from annotation.analysis.records import Estimate, Options, Rater
-from annotation.analysis.statistics.agreement import agreement_draws, agreement_estimates
+from annotation.analysis.statistics.agreement import agreement_draws, agreement_estimates, statistics_of
 from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.correlation import LEAST, spearman_draws
-from annotation.analysis.statistics.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.ratings.answers import KEYS, POINTS
 from annotation.kinds.ratings.report.records import ModelRatings, PersonRatings, QuestionRatings
@@ -42,17 +42,22 @@ class RatedSession:
 def question_ratings(key: str, sessions: Sequence[RatedSession], options: Options) -> QuestionRatings:
     """``sessions``: with one rating or more."""
     given = [[one[key] for one in session.people.values()] for session in sessions]
-    seats = {seat: place for place, seat in enumerate(sorted({seat for one in sessions for seat in one.people}))}
-    codes = np.full((len(sessions), len(seats)), -1, np.int16)
-    for row, session in enumerate(sessions):
-        for seat, scores in session.people.items():
-            codes[row, seats[seat]] = scores[key] - POINTS[0]
     apart = [fmean(abs(a - b) for a, b in combinations(ratings, 2)) for ratings in given if len(ratings) > 1]
     every = [rating for ratings in given for rating in ratings]
     return QuestionRatings(
         key, tuple(every.count(point) for point in POINTS),
         mean_of([fmean(ratings) for ratings in given], "no session has a rating", options),
-        _alpha(Ratings(codes, tuple(map(str, POINTS)), "session"), options), mean_of(apart, NOT_SHARED, options))
+        _agreement(people_ratings(key, sessions), options), mean_of(apart, NOT_SHARED, options))
+
+
+def people_ratings(key: str, sessions: Sequence[RatedSession]) -> Ratings:
+    """A column for each person with a rating, by seat."""
+    seats = {seat: place for place, seat in enumerate(sorted({seat for one in sessions for seat in one.people}))}
+    codes = np.full((len(sessions), len(seats)), -1, np.int16)
+    for row, session in enumerate(sessions):
+        for seat, scores in session.people.items():
+            codes[row, seats[seat]] = scores[key] - POINTS[0]
+    return Ratings(codes, tuple(map(str, POINTS)), "session")
 
 
 def model_ratings(key: str, model: str, sessions: Sequence[RatedSession], options: Options) -> ModelRatings:
@@ -65,7 +70,7 @@ def model_ratings(key: str, model: str, sessions: Sequence[RatedSession], option
     return ModelRatings(
         key, mean_of(scores, NOT_BOTH, options),
         mean_of([score - mean for score, mean in zip(scores, means, strict=True)], NOT_BOTH, options),
-        _alpha(Ratings(middle, _HALVES, "session"), options, NOT_BOTH), _rho(scores, means, options),
+        _agreement(Ratings(middle, _HALVES, "session"), options, NOT_BOTH)[ALPHA.key], _rho(scores, means, options),
         mean_of([fmean(abs(score - rating) for rating in ratings)
                  for score, ratings in zip(scores, given, strict=True)], NOT_BOTH, options))
 
@@ -94,12 +99,12 @@ def mean_of(values: Sequence[float], empty: str, options: Options) -> Estimate:
     return with_interval(found, np.concatenate(drawn), len(values), "sessions")
 
 
-def _alpha(ratings: Ratings, options: Options, empty: str = "") -> Estimate:
+def _agreement(ratings: Ratings, options: Options, empty: str = "") -> dict[str, Estimate]:
     if not len(ratings.codes):
-        return Estimate(None, 0, reason=empty or NOT_SHARED)
+        return {one.key: Estimate(None, 0, reason=empty or NOT_SHARED) for one in statistics_of("ordinal")}
     drawn = agreement_draws(ratings, (), options.draws, options.seed, scale="ordinal", undefined=options.undefined,
                             kappas=False)
-    return agreement_estimates(ratings, drawn, options, "ordinal")[ALPHA.key]
+    return agreement_estimates(ratings, drawn, options, "ordinal")
 
 
 def _rho(scores: Sequence[float], means: Sequence[float], options: Options) -> Estimate:

@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from annotation.analysis.people.profiles import People
+from annotation.analysis.people.times import Times
 from annotation.analysis.records.common import About, Rater
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from cir_core.reports.records import Estimate
 
 
@@ -17,8 +20,14 @@ class QuestionRatings:
     question: str                  # key, as in annotation.kinds.ratings.answers
     counts: tuple[int, ...]        # ratings of 1, 2, ... 5
     mean: Estimate                 # over sessions, of the mean of a session's ratings; ``n`` counts sessions
-    alpha: Estimate                # Krippendorff's, ordinal; ``n`` counts sessions with two ratings or more
+    agreement: Mapping[str, Estimate]   # by key of annotation.analysis.statistics.agreement.STATISTICS, ordinal; ``n``
+                                        # counts sessions
     apart: Estimate                # points between two people who rated the same session, mean over those sessions
+
+    @property
+    def alpha(self) -> Estimate:
+        """Krippendorff's."""
+        return self.agreement[ALPHA.key]
 
 
 @dataclass(frozen=True)
@@ -91,6 +100,8 @@ class SessionReport:
     models: tuple[SessionJudge, ...]
     groups: tuple[SessionGroup, ...]
     people: tuple[PersonRatings, ...]
+    overall: People | None = None  # by ratings of "overall"; None without a rating
+    times: Times | None = None     # likewise
 
     @property
     def selected_answers(self) -> int:

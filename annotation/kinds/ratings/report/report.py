@@ -11,8 +11,11 @@ from typing import Any
 import numpy as np
 
 from annotation.analysis.about import about, about_json, finite
+from annotation.analysis.people.profiles import people_json, people_of
+from annotation.analysis.people.time_section import times_json
+from annotation.analysis.people.times import Times, answered, same_as_others, times_of
 from annotation.analysis.planning import DrawnStudies, check_width, planned
-from annotation.analysis.records import MetricScores, Options, Precision, Selection, StudyAnswers
+from annotation.analysis.records import MetricScores, Options, Precision, Rater, Selection, StudyAnswers
 from annotation.analysis.rendering import estimates_json
 from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
 from annotation.kinds.ratings.answers import KEYS
@@ -21,6 +24,7 @@ from annotation.kinds.ratings.report.agreement import (
     Scores,
     mean_of,
     model_ratings,
+    people_ratings,
     person_ratings,
     question_ratings,
 )
@@ -62,7 +66,23 @@ def session_report(
         len(rated), sum(len(one.people) > 1 for one in rated), len(selected.judgements),
         dict(sorted(per_session.items())), tuple(question_ratings(key, rated, options) for key in KEYS), models,
         tuple(_groups(rated, [one.name for one in scores], options)),
-        tuple(person_ratings(one, rated) for one in people))
+        tuple(person_ratings(one, rated) for one in people),
+        people_of(people_ratings("overall", rated), people, "ordinal", options) if people else None,
+        _times(selected, sessions, people, options) if people else None)
+
+
+def _times(
+    selected: StudyAnswers, sessions: Mapping[str, RatedSession], people: Sequence[Rater], options: Options,
+) -> Times:
+    rated = {item_id: one for item_id, one in sessions.items() if one.people}
+    rows, seats = {item_id: row for row, item_id in enumerate(rated)}, seat_numbers(selected.seats)
+    columns = {rater.seat: column for column, rater in enumerate(people)}
+    same = same_as_others(people_ratings("overall", tuple(rated.values())))
+    return times_of(answered(
+        selected, selected.judgements,
+        {one.judgement_id: float(same[rows[one.item_id], columns[seats[name_key(one.annotator)]]])
+         for one in selected.judgements},
+        {one.judgement_id: float(one.answer["ratings"]["overall"]) for one in selected.judgements}), people, options)
 
 
 def session_precision(
@@ -167,13 +187,15 @@ def session_json(report: SessionReport) -> dict[str, Any]:
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.answers, "mean_overall": one.mean,
                     "shared": one.shared, "apart": finite(one.apart), "lenient": finite(one.lenient)}
                    for one in report.people],
+        "people": people_json(report.overall) if report.overall else [],
+        "times": times_json(report.times) if report.times else None,
         "about": about_json(report.about),
     }
 
 
 def _question(of: QuestionRatings) -> dict[str, Any]:
     return {"ratings": {str(point): count for point, count in enumerate(of.counts, 1)},
-            **estimates_json({"mean": of.mean, "krippendorff_alpha": of.alpha, "apart": of.apart})}
+            **estimates_json({"mean": of.mean, **of.agreement, "apart": of.apart})}
 
 
 def _model(of: ModelRatings) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Headline, Precision, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import (
     counted,
@@ -16,11 +18,13 @@ from annotation.analysis.rendering import (
     reasons,
     values,
 )
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.ratings.answers import POINTS, load_questions
 from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
 from cir_core.reports.figures import Series, dots
 from cir_core.reports.records import count, number, ranged, text
 
+_ORDINAL = statistics_of("ordinal")
 _SCALE = (0.9, 5.1)   # of figures of ratings
 
 
@@ -28,6 +32,7 @@ def session_sections(report: SessionReport, plan: Sequence[Precision] = ()) -> t
     """All sections in order; ``plan`` adds the needed number of sessions."""
     models = (_model(one, place, _titles(report)) for place, one in enumerate(report.models, 1))
     return (_glance(report), _ratings(report), _agreement(report), *models, _sources(report), _people(report),
+            *(times_section(report.times, "Rating, overall", "number", "session") if report.times else ()),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 
 
@@ -88,11 +93,15 @@ def _agreement(report: SessionReport) -> Section:
     labels = tuple(titles.values())
     table = ReportTable(
         "agreement", "Agreement among people",
-        (text("question", "Question"), *ranged("alpha", "Krippendorff’s α"), *ranged("apart", "Points apart"),
-         count("sessions", "Sessions rated by two or more"), text("reason", "Remark")),
-        tuple((titles[one.question], *values(one.alpha), *values(one.apart), one.apart.n,
-               reasons({"α": one.alpha, "Points apart": one.apart})) for one in report.questions),
-        "Points apart: by how many points two people who rated the same session differ on average.")
+        (text("question", "Question"), *(column for one in _ORDINAL for column in ranged(one.column, one.symbol)),
+         *ranged("apart", "Points apart"), count("sessions", "Sessions rated by two or more"),
+         text("reason", "Remark")),
+        tuple((titles[one.question], *(cell for of in _ORDINAL for cell in values(one.agreement[of.key])),
+               *values(one.apart), one.apart.n,
+               reasons({**{of.symbol: one.agreement[of.key] for of in _ORDINAL}, "Points apart": one.apart}))
+              for one in report.questions),
+        "The Method section says when to use which coefficient. Points apart: by how many points two people who rated "
+        "the same session differ on average.")
     people = tuple(one.alpha for one in report.questions)
     series = [Series("people among each other", people)]
     series += [Series(f"{model.name} and people", tuple(one.alpha for one in model.questions))
@@ -180,13 +189,16 @@ def _people(report: SessionReport) -> Section:
     return Section(
         "people", "People",
         "Points apart: mean distance to the other raters of the same sessions over all five questions. More generous "
-        "by: the same with its sign.", tables=(table,))
+        "by: the same with its sign. The tables below are of “Overall”.",
+        figures=people_figure(report.overall, "sessions") if report.overall else (),
+        tables=(table, *(people_tables(report.overall, "Rates higher by") if report.overall else ())))
 
 
 def _how(report: SessionReport) -> list[tuple[str, str]]:
     return [
         ("Mean", "Of each session the mean of its ratings; over sessions, each counting the same."),
-        ("Krippendorff’s α", "evalica, ordinal, over the sessions with two ratings or more."),
+        *((one.name, one.method("session", "ordinal")) for one in _ORDINAL),
+        *(people_how(report.overall) if report.overall else ()),
         ("Points apart", "Of each session the mean distance of two of its ratings; over sessions."),
         ("Language models", "One rating of each session, beside the median (α) or the mean (ρ, difference) of the "
                             "people who rated it."),

@@ -12,8 +12,8 @@ from annotation.analysis.planning import AS_NOW, DrawnStudies, alpha_width, chec
 from annotation.analysis.records import Options, Precision, Selection, StudyAnswers
 from annotation.analysis.selection import select
 from annotation.analysis.statistics.agreement import agreement_draws, agreement_estimates
-from annotation.analysis.statistics.fleiss import FLEISS
-from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.analysis.statistics.coefficients.fleiss import FLEISS
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.report.verdicts import BINARY, verdicts
 

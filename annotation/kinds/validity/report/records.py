@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from annotation.analysis.people.profiles import People
+from annotation.analysis.people.times import Times
 from annotation.analysis.records.common import About, Rater
 from cir_core.reports.records import Estimate
 
@@ -93,6 +95,8 @@ class ValidityReport:
     binary: TwoWay
     flags: tuple[TwoWay, ...]      # in order of severity
     signature: Signatures
+    people: People | None = None   # None without a verdict
+    times: Times | None = None     # likewise; over time: the share judged valid
 
     @property
     def selected_answers(self) -> int:

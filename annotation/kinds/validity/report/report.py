@@ -23,13 +23,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.about import about, about_json, finite
+from annotation.analysis.people.profiles import People, people_json, people_of
+from annotation.analysis.people.time_section import times_json
+from annotation.analysis.people.times import Times, answered, same_as_others, times_of
 from annotation.analysis.records import Estimate, Options, Selection, StudyAnswers
 from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, select
 from annotation.analysis.statistics import cohen, shares
 from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws, agreement_estimates
-from annotation.analysis.statistics.bootstrap import kappa_with_interval, shared_with_interval, with_interval
-from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.analysis.statistics.bootstrap import kappa_with_interval, share_with_interval, shared_with_interval
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.report.records import (
     PairAgreement,
@@ -77,7 +80,27 @@ def validity_report(
     return ValidityReport(
         about(answers, selected, selection, options, notes), found.raters, int((people > 1).sum()), len(found.items),
         sum(found.counts), found.unlabelled, dict(sorted(per_item.items())), unanimous, two_ways.pop(BINARY),
-        tuple(two_ways.values()), _signatures(found, pairs, shared, options))
+        tuple(two_ways.values()), _signatures(found, pairs, shared, options), _people(found, options),
+        _times(selected, found, options))
+
+
+def _people(found: Verdicts, options: Options) -> People | None:
+    if not found.raters:
+        return None
+    valid = Ratings(found.ratings(BINARY).codes, ("not valid", "valid"))
+    return people_of(valid, found.raters, "nominal", options, found.ratings(SIGNATURE))
+
+
+def _times(selected: StudyAnswers, found: Verdicts, options: Options) -> Times | None:
+    if not found.raters:
+        return None
+    binary = found.ratings(BINARY)
+    same = same_as_others(binary)
+    return times_of(answered(
+        selected, [one for one, _, _ in found.judgements],
+        {one.judgement_id: float(same[row, column]) for one, row, column in found.judgements},
+        {one.judgement_id: float(binary.codes[row, column]) for one, row, column in found.judgements},
+    ), found.raters, options)
 
 
 def _pairs(shared: NDArray[np.int64]) -> list[Pair]:
@@ -111,14 +134,14 @@ def _two_way(
     compared = _compared(found, ratings, pairs, drawn, options)
     return TwoWay(
         key, flag.name if flag else _VALID,
-        with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
+        share_with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
         agreement_estimates(ratings, drawn, options),
         _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings), compared)
 
 
 def _of_items(estimate: Estimate, drawn: NDArray[np.float64]) -> Estimate:
     """Estimate of a share of items; ``n`` counts items."""
-    return with_interval(estimate, drawn, estimate.n)
+    return share_with_interval(estimate, drawn, estimate.n)
 
 
 def _compared(
@@ -180,7 +203,7 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
         found.labels, found.counts, agreement_estimates(ratings, drawn, options)[ALPHA.key],
         _of_items(shares.unanimous(ratings), drawn.unanimous),
         shares.unanimous_among(ratings, _all_invalid(found), options.draws, options.seed, none=_NONE_INVALID),
-        with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))
+        share_with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared))
 
 
 def _all_invalid(found: Verdicts) -> NDArray[np.bool_]:
@@ -212,6 +235,8 @@ def validity_json(report: ValidityReport) -> dict[str, Any]:
         "people_per_item": {str(people): items for people, items in report.per_item.items()},
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements,
                     "valid": one.positive} for one in report.raters],
+        "people": people_json(report.people) if report.people else [],
+        "times": times_json(report.times) if report.times else None,
         "about": about_json(report.about),
     }
 

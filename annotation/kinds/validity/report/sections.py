@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 
+from annotation.analysis.people.profiles import people_figure, people_how, people_tables
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Estimate, Figure, Precision, Rater, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import (
     each,
@@ -21,8 +23,9 @@ from annotation.analysis.rendering import (
     reasons,
     values,
 )
-from annotation.analysis.statistics.agreement import STATISTICS
-from annotation.analysis.statistics.krippendorff import ALPHA
+from annotation.analysis.statistics.agreement import statistics_of
+from annotation.analysis.statistics.coefficients.fleiss import FLEISS
+from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.kinds.validity.report.records import PairAgreement, SignaturePair, Signatures, TwoWay, ValidityReport
 from annotation.kinds.validity.report.verdicts import FEW
 from cir_core.reports.cells import shown, shown_interval
@@ -104,6 +107,7 @@ def described(estimates: Sequence[Estimate]) -> str:
     return ", ".join(parts) + (f"; undefined for {missing:,}" if missing else "")
 
 
+_NOMINAL = statistics_of("nominal")
 _COMMON = 20      # listed disagreements on the signature
 
 
@@ -113,14 +117,14 @@ def flags_section(report: ValidityReport) -> Section:
         "flags", "Agreement on each flag",
         (text("flag", "Flag"), text("code", "Code"), *ranged("positive_rate", "Set", "share"),
          count("answers", "Answers"),
-         *(column for one in STATISTICS for column in (
-             *ranged(one.column, one.symbol), count(f"{one.column}_items", f"Items ({one.symbol.split('’')[0]})"))),
+         *(column for one in _NOMINAL for column in ranged(one.column, one.symbol)), count("items", "Items"),
          text("reason", "Remark")),
         tuple((flag.label, flag.key, *values(flag.positive_rate), flag.positive_rate.n,
-               *(cell for one in STATISTICS for cell in (*values(flag.agreement[one.key]), flag.agreement[one.key].n)),
-               reasons({"Set": flag.positive_rate, **{one.symbol: flag.agreement[one.key] for one in STATISTICS}}))
+               *(cell for one in _NOMINAL for cell in values(flag.agreement[one.key])), flag.agreement[ALPHA.key].n,
+               reasons({"Set": flag.positive_rate, **{one.symbol: flag.agreement[one.key] for one in _NOMINAL}}))
               for flag in flags),
-        "Set: share of answers that set the flag.")
+        "Set: share of answers that set the flag. Items: those with two answers or more; "
+        f"{FLEISS.name} takes those with the most common number of answers.")
     keys = [f"pairwise-kappa-{flag.key}" for flag in flags]
     matrices = tuple(one for key, flag in zip(keys, flags, strict=True)
                      for one in kappa_matrix(key, report.raters, flag))
@@ -129,7 +133,7 @@ def flags_section(report: ValidityReport) -> Section:
     return Section(
         "flags", "Flags",
         "Each flag is a separate yes-or-no answer; a valid item has none. κ and α of a rare flag depend on few items, "
-        "and can be low although nearly all answers agree.",
+        "and can be low although nearly all answers agree: AC1 and Brennan–Prediger’s coefficient are not.",
         figures=(_plots(report) if report.judgements else ()) + matrices,
         tables=(table, summary_table("flag-kappa-summary", flags), *pairs))
 
@@ -164,7 +168,7 @@ def _plots(report: ValidityReport) -> tuple[Figure, ...]:
     flags = report.flags
     labels = [flag.label for flag in flags]
     rates = tuple(flag.positive_rate for flag in flags)
-    found = {one: tuple(flag.agreement[one.key] for flag in flags) for one in STATISTICS}
+    found = {one: tuple(flag.agreement[one.key] for flag in flags) for one in _NOMINAL}
     return (
         dots("flag-rates", "How often each flag is set",
              f"Share of answers that set each flag, with 95 % intervals: {each(labels, rates, 'share')}.",
@@ -207,6 +211,7 @@ def _disagreements(found: Signatures) -> ReportTable:
 def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
     """All sections in order; ``plan`` adds the needed numbers of items or people."""
     return (_glance(report), _binary(report), flags_section(report), signature_section(report), _people(report),
+            *(times_section(report.times, "Judged valid", "share", "item") if report.times else ()),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 
 
@@ -226,7 +231,7 @@ def _glance(report: ValidityReport) -> Section:
         (
             headline("Judged valid", binary.positive_rate, "share", "answers"),
             *(headline(f"{one.name}, valid or not", binary.agreement[one.key], "number", "items")
-              for one in STATISTICS),
+              for one in _NOMINAL),
             headline("Mean pairwise Cohen’s κ", binary.pairwise.mean, "number", "pairs", binary.pairwise.reason),
             headline("Unanimous, valid or not", report.unanimous, "share", "items"),
             headline("Exactly the same flags", report.signature.exact_agreement, "share", "items"),
@@ -264,7 +269,9 @@ def _people(report: ValidityReport) -> Section:
     return Section(
         "people", "People",
         "Cohen’s κ on valid or not, mean over the others with whom it is defined. It is unreliable when few items are "
-        "shared.", tables=(table,))
+        "shared. Clusters are by the whole signature.",
+        figures=people_figure(report.people, "items") if report.people else (),
+        tables=(table, *(people_tables(report.people, "Says valid more often by") if report.people else ())))
 
 
 def _person(report: ValidityReport, rater: Rater) -> tuple[object, ...]:
@@ -287,7 +294,8 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
     return [
         ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but enter no other number."),
         ("Cohen’s κ", "statsmodels, over the items that both judged."),
-        *sorted((one.name, one.method("item")) for one in STATISTICS),
+        *sorted((one.name, one.method("item")) for one in _NOMINAL),
+        *(people_how(report.people) if report.people else ()),
         ("Unanimous", "Share of these items on which all say valid, or all say not valid."),
         ("Exactly the same flags", "Share of these items on which all set exactly the same flags."),
         ("Undefined", undefined),

@@ -32,6 +32,7 @@ class Verdicts:
     counts: tuple[int, ...]        # judgements with each
     unlabelled: int
     codes: NDArray[np.int16] = field(repr=False)   # [items, raters]: indices into ``labels``; -1 without a verdict
+    judgements: tuple[tuple[Judgement, int, int], ...] = field(repr=False)    # each with its row and column
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -78,7 +79,8 @@ def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
     valid = (codes == code.get(rubric.valid.code, len(labels))).sum(axis=0)
     people = tuple(replace(one, positive=int(number)) for one, number in zip(people, valid, strict=True))
     return Verdicts(rubric, items, people, tuple(labels), tuple(counts[said] for said in labels),
-                    len(selected.judgements) - len(labelled), codes)
+                    len(selected.judgements) - len(labelled), codes,
+                    tuple((one, row[one.item_id], of_name[name_key(one.annotator)] or 0) for one, _ in labelled))
 
 
 FEW = 10       # shared items below which kappa is unreliable, and a pair's cell in a heatmap shows their number

@@ -71,10 +71,13 @@ def test_how_many_more_sessions_a_narrow_interval_needs() -> None:
     assert many.notes == ()
 
 
-def test_all_alike_has_no_interval() -> None:
+def test_all_alike_has_wilsons_interval_over_sessions() -> None:
     report = search_report([turn(number, 5, 0) for number in range(12)])
-    assert report.overall.satisfaction.value == 1 and report.overall.satisfaction.low is None
-    assert "all draws give the same number" in report.notes[0]
+    found = report.overall.satisfaction
+    # Wilson at n of n: from n / (n + z²) to 1.
+    assert (found.value, found.low, found.high) == (1, pytest.approx(12 / (12 + 1.959964**2), abs=1e-6), 1)
+    assert found.reason == "Wilson’s interval over 12 sessions"
+    assert "judge results in many more sessions" in report.notes[0]
 
 
 def test_nothing_to_report() -> None:

@@ -9,7 +9,7 @@ from typing import get_args
 import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
-from annotation.analysis.statistics.agreement import STATISTICS
+from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import preference_json, preference_report
@@ -115,14 +115,30 @@ def test_every_row_of_the_table_of_statistics_is_in_the_report(verdicts):
     tables = {table.key: table for section in whole.sections for table in section.tables}
     figures = {figure.key: figure for section in whole.sections for figure in section.figures}
     headlines = {one.label for one in whole.sections[0].headlines}
-    for one in STATISTICS:
+    for one in statistics_of("nominal"):
         for of in (whole.json["binary"], *whole.json["flags"].values()):
             assert of["estimates"][one.key] == {
                 "value": of[one.key], "n": of["n"][one.key], "ci95": of["ci95"][one.key],
                 "reason": of["reasons"].get(one.key, "")}
-        assert {one.column, f"{one.column}_items"} <= {column.key for column in tables["flags"].columns}
+        assert {one.column, "items"} <= {column.key for column in tables["flags"].columns}
         assert (one.name, one.method("item")) in tables["method"].rows
         assert one.name in figures["flag-agreement"].alt and f"{one.name}, valid or not" in headlines
+
+
+def test_people_are_in_the_report_and_their_names_can_be_hidden(verdicts, preferences):
+    for answers in (verdicts, preferences):
+        for hide in (False, True):
+            whole = compose(answers, options=replace(OPTIONS, hide_names=hide))
+            tables = {table.key: table for section in whole.sections for table in section.tables}
+            figures = {figure.key: figure for section in whole.sections for figure in section.figures}
+            names = ["P01", "P02", "P03"] if hide else list(PEOPLE)
+            assert [row[0] for row in tables["people-others"].rows] == names
+            assert [one["name"] for one in whole.json["people"]] == names
+            assert {*figures["people-clusters"].spec["layout"]["yaxis"]["ticktext"]} == {*names}
+            assert any(one["alpha_without"]["n"] for one in whole.json["people"])
+            assert all(one["confusion"] is None for one in whole.json["people"])     # of fewer than ten units
+            assert not hide or not any(name in json.dumps(whole.json["people"]) for name in PEOPLE)
+    assert [row[0] for row in tables["people-sides"].rows] == names
 
 
 @pytest.mark.parametrize("answers", ["verdicts", "preferences"])

@@ -196,3 +196,18 @@ def test_other_files_are_refused(tmp_path):
 def test_a_text_whose_cosine_is_tau_repeats_another(cosine, dropped):
     found = why_dropped(RawResult.model_validate(released()), FilterSettings(tau=0.8), lambda result: [(1, cosine)])
     assert (found and found.stage) == dropped
+
+
+def test_what_only_the_filters_of_quality_drop_is_written_apart(tmp_path):
+    """CIRCLED's Table 5, "w/o quality filter": filters 3 and 4, of sessions that pass 1 and 2."""
+    path = released_file(tmp_path, [
+        released(), released((50, 81, 4), **THREE), released(texts=("more red", "red more")),
+        released((50, 40), success=False), released((4,), ("x",), ("a",)), released(images=("a", "a"))])
+    report = filter_sessions(raw_files(path), tmp_path / "out", encoder=FakeEncoder(), write_excluded=True)
+    assert [one.relative_to(tmp_path) .as_posix() for one in report.excluded] == ["out/excluded/circo_val.json"]
+    rank, redundant = read_sessions(report.excluded[0])
+    assert [turn.text for turn in rank.turns] == list(THREE["texts"])
+    assert [turn.text for turn in redundant.turns] == ["more red", "red more"]
+    assert [rank.session_id, redundant.session_id] == ["circo_val_0000", "circo_val_0001"]
+    assert not filter_sessions(raw_files(path), tmp_path / "plain", encoder=FakeEncoder()).excluded
+    assert not (tmp_path / "plain/excluded").exists()

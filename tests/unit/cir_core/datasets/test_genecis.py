@@ -8,7 +8,7 @@ from PIL import Image
 from cir_core.datasets.files.image_files import padded_crop, write_crop
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.mbeir_writing import write_mbeir
-from cir_core.datasets.readers.genecis import TASKS, read_benchmark
+from cir_core.datasets.readers.coco.genecis import TASKS, read_benchmark
 from cir_core.errors import DatasetError
 from cir_core.registry.checking import check
 from tests.fakes.benchmark_files import genecis, genecis_image, put

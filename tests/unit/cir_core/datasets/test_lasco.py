@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cir_core.datasets.files.issues import ValidationIssues
-from cir_core.datasets.readers.lasco import read_benchmark
+from cir_core.datasets.readers.coco.lasco import read_benchmark
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
 

@@ -26,6 +26,7 @@ EVERY = {
     "bars": figures.bars("b", "B", "", ["1", "2"], [3, 0], axis="sessions", across="turns"),
     "rows": figures.rows("r", "R", "", ["a long name of a bar that is folded", "b"], [3, 5], axis="queries"),
     "lines": figures.lines("l", "L", "", {"a": [(1, 2.0), (10, 1.0)], "b": [(1, 1.0)]}, across="x", axis="y", at=0.5),
+    "dendrogram": figures.dendrogram("t", "T", "", ["a", "b"], [((0, 0), (0.4, 0), (0.4, 1), (0, 1))] * 2, axis="1"),
     "curves": figures.curves("c", "C", "", {"a": [(0, SOME), (1, SOME)]}, across="λ", axis="R@10", at=1),
 }
 

@@ -9,9 +9,9 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
+from annotation.analysis.statistics.coefficients.fleiss import fleiss
+from annotation.analysis.statistics.coefficients.krippendorff import krippendorff
 from annotation.analysis.statistics.cohen import agreement, cohen
-from annotation.analysis.statistics.fleiss import fleiss
-from annotation.analysis.statistics.krippendorff import krippendorff
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.analysis.statistics.shares import positive_rate, unanimous
 

@@ -2,19 +2,24 @@
 
 import json
 from dataclasses import asdict
+from math import log
 
 import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from annotation.analysis.records import MetricScores, Options, Selection
+from annotation.analysis.records import Estimate, MetricScores, Options, Selection, Strength
+from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.exclusion import Rules
+from annotation.kinds.preference.report.metric_reports import with_order
+from annotation.kinds.preference.report.records import MethodPair
 from annotation.kinds.preference.report.report import preference_json, preference_report
 from annotation.studies.creation import HP_ANSWERS
 from cir_core.errors import StudyError
 from tests.fakes.judged import study_of
 from tests.fakes.preference_answers import answers_of
 from tests.fakes.preferences import a_check, a_judgement, an_answer, an_item
+from tests.fakes.reports import NONE
 
 NO_DRAWS = Options(draws=0)
 FLAGGED = {"irrelevant": {"image": True, "text": False}}
@@ -333,3 +338,17 @@ def test_what_is_not_there_is_null_with_a_reason():
         assert given_equal["reason"]
     assert made([], ITEMS)["mean_rating"] == {"value": None, "n": 0, "ci95": None, "reason": "no ratings"}
     assert made(draws=0)["mean_rating"]["ci95"] is None
+
+
+def test_pairs_have_predictions_and_corrected_tests():
+    def pair(first, second, count, n):
+        return MethodPair(first, second, n, 0, share(count, n), NONE, NONE, NONE)
+
+    def strength(method, value):
+        return Strength(method, Estimate(value, 9), NONE, NONE, NONE)
+
+    pairs = [pair("a", "b", 9, 10), pair("a", "c", 8, 10), pair("b", "c", 0, 0)]
+    one, two, none = with_order(pairs, [strength("a", log(3)), strength("b", 0.0), strength("c", None)])
+    # 2 · (1 + 10) / 1024 and 2 · (1 + 10 + 45) / 1024; Holm: the smaller one twice, the other once.
+    assert (one.p_holm, two.p_holm) == (pytest.approx(2 * 22 / 1024), pytest.approx(112 / 1024)) and none.p_holm is None
+    assert (one.predicted, two.predicted) == (pytest.approx(0.75), None)     # odds of 3 to 1

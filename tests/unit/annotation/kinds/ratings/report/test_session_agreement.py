@@ -215,7 +215,8 @@ def whole():
 
 def test_sections_hold_people_models_and_sources(whole):
     keys = [section.key for section in whole.sections]
-    assert keys == ["glance", "ratings", "agreement", "model-1", "model-2", "sources", "people", "precision", "method"]
+    assert keys == ["glance", "ratings", "agreement", "model-1", "model-2", "sources", "people", "times",
+                    "precision", "method"]
     tables = {table.key: table for section in whole.sections for table in section.tables}
     assert [row[0] for row in tables["ratings"].rows] == [
         "Session naturalness", "Coherence / consistency", "Goal-directed progress", "Redundancy (higher = better)",

@@ -315,7 +315,8 @@ def test_of_very_many_people_only_pairs_that_share_something_are_listed():
 
 BESIDE = {"ci95", "n", "reasons", "estimates"}
 PAIRWISE = {"count", "mean", "median", "min", "max"}
-TWO_WAY = {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "pairwise_cohen", "pairs"} | BESIDE
+TWO_WAY = {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1", "brennan_prediger", "pairwise_cohen",
+           "pairs"} | BESIDE
 
 
 def written(*lines, **options):
@@ -330,7 +331,7 @@ ALL_TEN = written("V V", "V V", "V V", "V V", "V T", "T V", "T V", "T T", "T TB"
 def test_the_keys_are_always_all_there(found):
     assert set(found) == {
         "n_items", "n_raters", "binary", "flags", "signature",
-        "judged", "judgements", "unlabelled", "people_per_item", "raters", "about"}
+        "judged", "judgements", "unlabelled", "people_per_item", "raters", "people", "times", "about"}
     assert set(found["binary"]) == TWO_WAY | {"exact_agreement_rate", "exact_invalid_signature_rate", "unanimous_rate"}
     assert list(found["flags"]) == [TARGET, IMAGE, TEXT, BROAD]
     for of in found["flags"].values():

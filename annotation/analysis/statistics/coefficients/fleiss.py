@@ -75,4 +75,5 @@ FLEISS = Statistic(
     "most common number.",
     "Fleiss 1971, Measuring nominal scale agreement among many raters",
     lambda ratings, scale, undefined: fleiss(ratings, undefined), fleiss_units,
-    lambda ratings, scale, constant: fleiss_draws(ratings, constant))
+    lambda ratings, scale, constant: fleiss_draws(ratings, constant),
+    when="Use it to compare with papers that report it; α is close to it and takes all answers.")

@@ -79,4 +79,5 @@ ALPHA = Statistic(
     "krippendorff_alpha", "alpha", "Krippendorff’s α", "α", ("nominal", "ordinal"),
     "evalica, {scale}, over the {unit}s with two answers or more.",
     "Krippendorff 2011, Computing Krippendorff’s alpha-reliability",
-    krippendorff, paired_units, alpha_draws)
+    krippendorff, paired_units, alpha_draws,
+    when="The first to report: it takes any number of people and missing answers.")

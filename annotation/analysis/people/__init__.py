@@ -1,0 +1,1 @@
+"""People one by one: against the others, their confusions, and who judges alike."""

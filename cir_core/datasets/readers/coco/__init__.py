@@ -1,0 +1,1 @@
+"""Data sets over images of COCO and Visual Genome."""
