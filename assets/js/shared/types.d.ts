@@ -314,7 +314,6 @@ interface Point { pointNumber: number | number[] }
 interface Plot extends HTMLElement { on(name: string, hears: (event: { points: Point[] }) => void): void }
 interface Plotly {
   react(place: HTMLElement, data: Trace[], layout: Layout, config: object): Promise<unknown>;
-  toImage(figure: object, how: object): Promise<string>;
   purge(place: HTMLElement): void;
   Plots: { resize(place: HTMLElement): void };
 }
