@@ -23,7 +23,7 @@ from annotation.analysis.records import (
     Selection,
     StudyAnswers,
 )
-from annotation.analysis.rendering import SCHEMA_VERSION, selected
+from annotation.analysis.rendering import SCHEMA_VERSION, selected, without_empty
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
@@ -68,9 +68,9 @@ def compose(
 
 
 def whole_report(report: AnyReport, plan: Sequence[Precision] = ()) -> WholeReport:
-    """``report`` with its sections and JSON."""
+    """``report`` with its sections and JSON. Sections without any number are only named, among the settings."""
     kind = KINDS[report.about.kind]
-    return WholeReport(report, tuple(kind.sections(report, plan)),
+    return WholeReport(report, without_empty(kind.sections(report, plan)),
                        {"schema_version": SCHEMA_VERSION, **kind.json(report), "plan": [asdict(one) for one in plan]})
 
 

@@ -4,7 +4,7 @@ each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -63,7 +63,17 @@ class Reading:
     rows: tuple[tuple[str, ...], ...]
 
 
+def without_codes(table: ReportTable) -> ReportTable:
+    """For people, who see names in place of codes."""
+    kept = [place for place, column in enumerate(table.columns) if column.kind != "code"]
+    if len(kept) == len(table.columns):
+        return table
+    return replace(table, columns=tuple(table.columns[place] for place in kept),
+                   rows=tuple(tuple(row[place] for place in kept) for row in table.rows))
+
+
 def reading(table: ReportTable) -> Reading:
+    table = without_codes(table)
     places = [column.key for column in table.columns]
     bounds = {number: (number + 1, number + 2) for number, key in enumerate(places)
               if places[number + 1:number + 3] == [f"{key}_low", f"{key}_high"]}

@@ -15,7 +15,7 @@ from annotation.kinds.table import KINDS
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study
 from annotation.studies.creation import is_imported
-from cir_core.reports.cells import shown_rows
+from cir_core.reports.cells import shown_rows, without_codes
 from web.studies.images import Images
 
 
@@ -123,6 +123,7 @@ def _figure(found: Figure) -> Json:
 
 
 def _table(found: ReportTable) -> Json:
+    found = without_codes(found)
     return {
         "key": found.key, "title": found.title,
         "columns": [{"key": one.key, "name": one.name, "kind": one.kind} for one in found.columns],

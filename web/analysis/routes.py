@@ -150,7 +150,8 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         """Compute point estimates immediately, unless a large study must be read; queue interval computations."""
         return work() if analyses.at_once(name, wanted) else Deferred(work)
 
-    gets = {"/studies": studies, "/report": report, "/table": table, "/figure": figure, "/file": file, "/disputed": disputed}
+    gets = {"/studies": studies, "/report": report, "/table": table, "/figure": figure, "/file": file,
+            "/disputed": disputed}
     routes = json_routes("/analysis", {path: get_endpoint(call, slow=True) for path, call in gets.items()}, {})
     routes.include_router(scores_routes(services, analyses))
     return routes

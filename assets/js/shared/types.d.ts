@@ -307,7 +307,7 @@ interface ConstructionChoices {
 }
 
 // What of plotly is used here.
-interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: unknown; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
+interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: string | [number, string][]; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
 interface Layout { height?: number; font?: object; hoverlabel?: object; [axis: string]: unknown }
 interface Spec { data: Trace[]; layout?: Layout }
 interface Point { pointNumber: number | number[] }

@@ -169,7 +169,8 @@ def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
     spoken = "; ".join(f"{pair.first} over {pair.second} {shown(pair.first_preferred.value, 'share')}"
                        for pair in report.pairs)
     return (matrix("win-rates", "How often the row’s method is preferred to the column’s",
-                   f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred"),)
+                   f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred",
+                   diverging=True),)
 
 
 def _cell(pair: MethodPair, one: str, other: str, *, turned: bool) -> MatrixCell:

@@ -54,8 +54,11 @@ export function createFigure({ cell, address }) {
   // The colours of a heatmap that is scrolled stand under it, where they stay.
   function outside(/** @type {Spec} */ spec) {
     const heat = heatmap(spec);
-    legend.hidden = !(heat?.colorscale === "Cividis" && scroll.clientWidth && least(spec) > scroll.clientWidth);
-    if (heat && !legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
+    legend.hidden = !(heat && scroll.clientWidth && least(spec) > scroll.clientWidth);
+    if (!heat || legend.hidden) return legend;
+    const colours = h("i", { "aria-hidden": "true" });
+    if (Array.isArray(heat.colorscale)) colours.style.background = `linear-gradient(to right, ${heat.colorscale.map(([, colour]) => colour).join(", ")})`;
+    legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), colours, String(heat.zmax ?? 1)));
     return legend;
   }
 
