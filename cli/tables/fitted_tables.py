@@ -10,7 +10,7 @@ from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 
-from cir_core.reports.cells import PROSE, reading, rests_on, shown, shown_interval
+from cir_core.reports.cells import PROSE, for_readers, reading, rests_on, shown, shown_interval
 from cir_core.reports.records import Headline, ReportTable, Section
 from cir_core.support.texts import counted
 from cli.console import out
@@ -63,6 +63,7 @@ def print_headlines(headlines: Sequence[Headline], notes: Footnotes | None = Non
 
 def print_table(table: ReportTable, most: int | None = None, notes: Footnotes | None = None) -> None:
     """Print a table with its title and note, as wide as the terminal. ``notes``: what its remarks go to."""
+    table = for_readers(table)
     if table.title:
         say(table.title)
     if not table.rows:

@@ -45,7 +45,7 @@ _Part = tuple[int, int]
 
 def _brief(section: Section) -> Section:
     """With the tables of few rows, without rows of zeros."""
-    tables = (_without_zeros(table) for table in section.tables)
+    tables = (_without_zeros(replace(table, note="")) for table in section.tables)
     return replace(section, tables=tuple(table for table in tables if 0 < len(table.rows) <= _FEW))
 
 
@@ -79,7 +79,7 @@ def _print_brief(whole: WholeReport, sections: Sequence[Section], shown: set[_Pa
         if (place, -1) in shown:
             print_headlines(section.headlines, notes)
         for table in tables:
-            print_table(replace(table, note=""), notes=notes)
+            print_table(table, notes=notes)
     _print_notes(notes)
     every = sum(bool(table.rows) for section in whole.sections for table in section.tables)
     out.print()

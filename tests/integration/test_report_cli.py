@@ -295,7 +295,7 @@ def test_the_example_of_the_docs(validity, tmp_path, monkeypatch, capsys):
     text = Path(__file__).parents[2].joinpath("docs", "analysis.md").read_text("utf-8")
     [example] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
-    exec(example.replace("First hundred", validity.name), {})    # noqa: S102
+    exec(example.replace("First hundred", validity.name), {})
     said = capsys.readouterr().out
     assert "Çağla" in said and "krippendorff" not in said and "positive_rate" in said
     assert (tmp_path / "kappa.pdf").read_bytes().startswith(b"%PDF")

@@ -141,7 +141,7 @@ def test_reports_are_as_their_schema_says(answers, request):
     for given in (found, replace(found, judgements=())):
         content = json.loads(report_file(compose(given, options=OPTIONS, width=0.3), "json"))
         assert [error.message for error in check.iter_errors(content)] == []
-        for key in ("about", "schema_version", *schema["$defs"][content["about"]["kind"]]["required"]):   # each is needed
+        for key in ("about", "schema_version", *schema["$defs"][content["about"]["kind"]]["required"]):
             assert not check.is_valid({name: one for name, one in content.items() if name != key}), key
         assert not check.is_valid(content | {"schema_version": 1})
 
