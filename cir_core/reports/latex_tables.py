@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cir_core.reports.cells import NONE, PROSE, shown, shown_interval, for_readers
+from cir_core.reports.cells import NONE, PROSE, for_readers, shown, shown_interval
 from cir_core.reports.latex_text import latex_text, longest_word, width
 from cir_core.reports.records import ReportTable
 
