@@ -72,7 +72,7 @@ def for_readers(table: ReportTable) -> ReportTable:
     for place, column in enumerate(table.columns):
         cells = {row[place] for row in table.rows}
         if place and column.kind == "count" and len(table.rows) >= _ROWS and len(cells) == 1 and None not in cells:
-            same.setdefault(shown(*cells, "count"), []).append(column.name)
+            same.setdefault(shown(table.rows[0][place], "count"), []).append(column.name)
         elif column.kind != "code":
             kept.append(place)
     if len(kept) == len(table.columns):

@@ -9,17 +9,25 @@ from annotation.analysis.records import Options
 from annotation.kinds.frames import answers_frame, save_figure, table_frame
 from annotation.kinds.reports import compose, load_answers
 from annotation.kinds.table import KINDS, Export
+from annotation.kinds.validity.answers import Validity
+from annotation.studies.service import StudyService
 from cir_core.errors import StudyError
 from cir_core.reports.paper import figure_files
 from tests.fakes.databases import study_store as study_store
-from tests.fakes.session_ratings import a_session, keep_sessions
+from tests.fakes.studies import flagged, make_study, valid
 
 
 @pytest.fixture
-def study(store):
-    """Four sessions; Ann and Bob rate each the same, but the last."""
-    return keep_sessions(store, [a_session(number, "own") for number in range(4)],
-                         {"Ann": {0: 1, 1: 2, 2: 3, 3: 5}, "Bob": {0: 1, 1: 2, 2: 3, 3: 4}})
+def study(store, tmp_path):
+    """Four items; Ann calls all of them valid, Bob the first two."""
+    made = make_study(store, tmp_path, items=4, seats=2, overlap=2, pictures=6, panel=2)
+    service = StudyService(store, {"validity": Validity()})
+    for who, good in (("Ann", 4), ("Bob", 2)):
+        service.join(made.study_id, who)
+        for number, item in enumerate(store.items(made.study_id)):
+            answer = valid() if number < good else flagged("QUERY_TOO_BROAD")
+            service.save(made.study_id, who, item.item_id, answer, f"token-{who}-{number}", seconds=9)
+    return made
 
 
 def test_answers_are_those_of_the_export(store, study):
@@ -27,8 +35,8 @@ def test_answers_are_those_of_the_export(store, study):
     files, _ = KINDS[study.kind].export(store, study, Export("csv"))
     written = pd.read_csv(io.BytesIO(files["judgements.csv"]))
     assert list(frame) == list(written) and len(frame) == len(written) == 8
-    assert sorted(frame["annotator"].unique()) == ["Ann", "Bob"] and frame["overall"].sum() == 1 + 2 + 3 + 5 + 1 + 2 + 7
-    assert len(answers_frame(store, study, "items")) == 4
+    assert frame.groupby("annotator")["validated"].sum().to_dict() == {"Ann": 4, "Bob": 2}
+    assert frame["validated"].dtype == bool and len(answers_frame(store, study, "items")) == 4
     with pytest.raises(StudyError, match=r"no table 'people'\. It has: judgements, items"):
         answers_frame(store, study, "people")
 

@@ -51,7 +51,7 @@ def test_every_cell_fits_its_column_and_is_a_number_or_nothing(sections):
         assert len({column.key for column in table.columns}) == len(table.columns)
         for row in table.rows:
             for column, cell in zip(table.columns, row, strict=True):
-                if column.kind == "text":
+                if column.kind in ("text", "code"):
                     assert cell is None or isinstance(cell, str), (table.key, column.key)
                 else:
                     assert cell is None or (isinstance(cell, int | float) and isfinite(cell)), (table.key, column.key)
@@ -124,7 +124,8 @@ def test_pairs_stand_in_tables_with_n_and_reason():
 
 def test_disagreements_count_both_ways_round():
     (row,) = rows(by_key(ALL["validity"](), "signature", "disagreements"))
-    assert row == {"one": "A+B", "other": "VALIDATED", "times": 6}     # 4 one way, 2 the other
+    assert row == {"one_name": "Wrong target + Broad", "other_name": "Validated", "one": "A+B", "other": "VALIDATED",
+                   "times": 6}     # 4 one way, 2 the other
 
 
 def test_people_have_their_mean_kappa_over_pairs_with_one():
