@@ -21,6 +21,7 @@ LINES = 60         # of a report that is not asked for as a whole
 _LISTED = 40       # rows; files have all of them
 _FEW = 12          # rows of a table that matters
 _NOTES, _METHOD = "notes", "method"
+_HEADLINES = -1
 
 
 def print_report(whole: WholeReport, *, everything: bool = False) -> None:
@@ -35,12 +36,26 @@ def print_report(whole: WholeReport, *, everything: bool = False) -> None:
         _print_notes(notes)
         return
     sections = [_brief(section) for section in whole.sections if section.key != _METHOD]
-    shown = _as_much_as_fits(whole, sections)
-    _print_brief(whole, sections, shown, notes)
+    shown = _as_much_as_fits(sections, LINES - _lines(lambda: _print_head(whole)) - 2)
+    _print_head(whole)
+    for place, section in enumerate(sections):
+        parts = [part for part in _parts(place, section) if part in shown]
+        if parts:
+            out.print()
+            say(section.title.upper())
+        for number, part in enumerate(parts):
+            if number:
+                out.print()
+            _print_part(section, part, notes)
+    _print_notes(notes)
+    every = sum(bool(table.rows) for section in whole.sections for table in section.tables)
+    left = every - sum(number != _HEADLINES for _, number in shown)
+    out.print()
+    say(f"{counted(left, 'more table')} with --all, or as files with --out.")
 
 
 _Part = tuple[int, int]
-"""Number of a section, and of a table in it; -1: its headlines."""
+"""Number of a section, and of a table in it, or :data:`_HEADLINES`."""
 
 
 def _brief(section: Section) -> Section:
@@ -49,41 +64,44 @@ def _brief(section: Section) -> Section:
     return replace(section, tables=tuple(table for table in tables if 0 < len(table.rows) <= _FEW))
 
 
-def _as_much_as_fits(whole: WholeReport, sections: Sequence[Section]) -> set[_Part]:
-    """Notes, then headlines, then the first table of each section, unless it would be too much."""
-    notes = [(place, number) for place, section in enumerate(sections) for number, table in enumerate(section.tables)
-             if table.key == _NOTES]
-    headlines = [(place, -1) for place, section in enumerate(sections) if section.headlines]
-    tables = [(place, 0) for place, section in enumerate(sections) if section.tables and (place, 0) not in notes]
+def _parts(place: int, section: Section) -> list[_Part]:
+    return [*([(place, _HEADLINES)] if section.headlines else ()),
+            *((place, number) for number in range(len(section.tables)))]
+
+
+def _as_much_as_fits(sections: Sequence[Section], room: int) -> set[_Part]:
+    """Notes, then headlines, then the first table of each section, unless it would be more than ``room`` lines."""
+    every = [part for place, section in enumerate(sections) for part in _parts(place, section)]
+    notes = [part for part in every if part[1] != _HEADLINES and sections[part[0]].tables[part[1]].key == _NOTES]
+    ordered = [*notes, *(part for part in every if part[1] == _HEADLINES),
+               *(part for part in every if part[1] == 0 and part not in notes)]
     shown: set[_Part] = set()
-    for part in (*notes, *headlines, *tables):
-        if _lines(lambda: _print_brief(whole, sections, shown | {part}, Footnotes())) <= LINES:  # noqa: B023
+    remarks = Footnotes()
+    for part in ordered:
+        place, tried = part[0], Footnotes(dict(remarks.numbers))
+        lines = _lines(lambda: _print_part(sections[place], part, tried))  # noqa: B023
+        lines += 1 if any(one == place for one, _ in shown) else 2
+        new = Footnotes({said: number for said, number in tried.numbers.items() if said not in remarks.numbers})
+        lines += _lines(new.print) + (not remarks.numbers and bool(new.numbers))
+        if lines <= room:
+            room -= lines
+            remarks = tried
             shown.add(part)
     return shown
+
+
+def _print_part(section: Section, part: _Part, notes: Footnotes) -> None:
+    if part[1] == _HEADLINES:
+        print_headlines(section.headlines, notes)
+        return
+    table = section.tables[part[1]]
+    print_table(replace(table, title="") if table.title == section.title else table, notes=notes)
 
 
 def _lines(print_it: Callable[[], None]) -> int:
     with out.capture() as captured:
         print_it()
     return captured.get().count("\n")
-
-
-def _print_brief(whole: WholeReport, sections: Sequence[Section], shown: set[_Part], notes: Footnotes) -> None:
-    _print_head(whole)
-    for place, section in enumerate(sections):
-        tables = [table for number, table in enumerate(section.tables) if (place, number) in shown]
-        if not tables and (place, -1) not in shown:
-            continue
-        out.print()
-        say(section.title.upper())
-        if (place, -1) in shown:
-            print_headlines(section.headlines, notes)
-        for table in tables:
-            print_table(table, notes=notes)
-    _print_notes(notes)
-    every = sum(bool(table.rows) for section in whole.sections for table in section.tables)
-    out.print()
-    say(f"{counted(every - sum(number >= 0 for _, number in shown), 'more table')} with --all, or as files with --out.")
 
 
 def _print_head(whole: WholeReport) -> None:
