@@ -19,10 +19,10 @@ export function createFigure({ cell, address }) {
   const title = h("h3", {}), note = h("figcaption", { class: "cq-quiet", dir: "auto", hidden: true }), wrong = h("p", { class: "cq-quiet", hidden: true });
   const plot = /** @type {HTMLDivElement & Plot} */ (h("div", { class: "cq-an-plot cq-shimmer", role: "img", tabindex: "-1" }));
   const scroll = h("div", { class: "cq-stscroll" }, plot), legend = h("p", { class: "cq-an-scale num", hidden: true });
+  let figure = /** @type {Figure | null} */ (null), known = "", near = false, drawn = false, left = false, width = 0, drawing = /** @type {Promise<unknown>} */ (Promise.resolve());
   const menu = fileMenu("Download", FORMS.map(([form, what]) => ({ what, address: () => (figure ? address(figure.key, form) : "#") })), toast);
   const element = h("figure", { class: "cq-an-figure" },
     h("div", { class: "cq-an-head" }, title, h("div", { class: "cq-an-tools" }, menu)), scroll, legend, wrong, note);
-  let figure = /** @type {Figure | null} */ (null), known = "", near = false, drawn = false, left = false, width = 0, drawing = /** @type {Promise<unknown>} */ (Promise.resolve());
 
   const draw = () => { drawing = until(drawing.then(drawNow, drawNow)); return drawing; };
   const wanted = () => (left || !near || !element.isConnected ? null : figure);
