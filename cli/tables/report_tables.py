@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LINES = 60         # of a report that is not asked for as a whole
 _LISTED = 40       # rows; files have all of them
 _FEW = 12          # rows of a table that matters
-_NOTES, _METHOD = "notes", "method"
+_FIRST, _METHOD = frozenset({"notes", "precision"}), "method"    # tables that are said, or asked for, before others
 _HEADLINES = -1
 
 
@@ -70,11 +70,12 @@ def _parts(place: int, section: Section) -> list[_Part]:
 
 
 def _as_much_as_fits(sections: Sequence[Section], room: int) -> set[_Part]:
-    """Notes, then headlines, then the first table of each section, unless it would be more than ``room`` lines."""
+    """Notes and a plan, then headlines, then the first table of each section, unless it would be more than ``room``
+    lines."""
     every = [part for place, section in enumerate(sections) for part in _parts(place, section)]
-    notes = [part for part in every if part[1] != _HEADLINES and sections[part[0]].tables[part[1]].key == _NOTES]
-    ordered = [*notes, *(part for part in every if part[1] == _HEADLINES),
-               *(part for part in every if part[1] == 0 and part not in notes)]
+    first = [part for part in every if part[1] != _HEADLINES and sections[part[0]].tables[part[1]].key in _FIRST]
+    ordered = [*first, *(part for part in every if part[1] == _HEADLINES),
+               *(part for part in every if part[1] == 0 and part not in first)]
     shown: set[_Part] = set()
     remarks = Footnotes()
     for part in ordered:
