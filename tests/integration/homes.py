@@ -8,23 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from cir_core.reports import paper
-from cir_core.reports.drawing import IMAGE_FORMS
 from cir_core.settings import get_settings
 from cli import console
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import use_home
+from tests.fakes.undrawn import without_images
 
 
 @contextmanager
 def commands_at(home: Path) -> Iterator[Path]:
-    """It is the home of commands. What they print is not wrapped, and images of figures are not drawn, which takes most
-    of a second for each (``tests/unit/cir_core/reports/test_drawing.py`` does)."""
+    """It is the home of commands. What they print is not wrapped, and images of figures are not drawn."""
     with pytest.MonkeyPatch.context() as patch:
         use_home(patch, home)
         patch.setattr(console.out, "width", 200)     # read once, where the console is made
-        patch.setattr(paper, "image_files", lambda figure, style: {
-            form: f"{figure.key} as {form}, {style}".encode() for form in IMAGE_FORMS})
+        without_images(patch)
         get_settings.cache_clear()
         yield home
     get_settings.cache_clear()
