@@ -64,7 +64,7 @@ def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
     assert f"sample-test: {QUERIES} of {QUERIES} queries, 5 retrievers, {GARMENTS} images" in result.output
     assert "are shortcut-free" in result.output and "CompGap nDCG" in result.output
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
-        "labels", "support", "inputs", "gaps", "preamble", "report"}
+        "labels", "support", "inputs", "gaps", "preamble", "report", "figures"}
     assert {"figures/gaps-ndcg.svg", "figures/labels.pdf"} <= set(contents(tmp_path / "out"))
     assert f"files in {tmp_path / 'out'}" in result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
