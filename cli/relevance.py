@@ -48,7 +48,9 @@ def train(
     from cir_core.relevance.backbones.loading import load_relevance_backbone
     from cir_core.relevance.training.negatives import Rule
     from cir_core.relevance.training.presets import preset_of
+    from cir_core.relevance.training.states import curves_section
     from cir_core.relevance.training.trainer import own_device, train_relevance
+    from cir_core.reports.paper import FIGURES, write_figures
 
     if dataset not in (_SAMPLE, "fashioniq", "cirr"):
         raise typer.BadParameter("Choose sample, fashioniq or cirr.", param_hint="DATASET")
@@ -80,6 +82,7 @@ def train(
             data, model, chosen, to, seed=seed, precision=precision.value, device=settings.device,
             work=settings.home / "training" / "relevance",
             progress=lambda what, n, of: progress.update(shown, description=what, completed=n, total=of))
+    write_figures(to / FIGURES, [curves_section(to)])
     recall = ", ".join(f"Recall@{k} {share:.3f}" for k, share in done.recall.items())
     resumed = f", resumed after step {done.resumed_at:,}" if done.resumed_at else ""
     out.print(f"{done.steps:,} steps in {timedelta(seconds=round(done.seconds))}{resumed}. Validation: {recall}.")

@@ -4,6 +4,7 @@ reports as plain JSON: one shape for every estimate."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from annotation.analysis.about import finite
@@ -122,6 +123,23 @@ def method_section(
                             tuple(how)),
                 ReportTable("settings", "Data and versions", (text("what", "What"), text("value", "Value")),
                             tuple(settings))))
+
+
+def without_empty(sections: Iterable[Section]) -> tuple[Section, ...]:
+    """The sections that have numbers, figures or rows; which others there are, and why they are empty, is in the
+    table "settings"."""
+    kept: list[Section] = []
+    empty: list[tuple[str, str]] = []
+    for section in sections:
+        if section.figures or any(table.rows for table in section.tables) or any(
+                one.estimate.value is not None for one in section.headlines):
+            kept.append(section)
+        else:
+            why = [one.estimate.reason for one in section.headlines] + [table.empty for table in section.tables]
+            empty.append((f"Nothing on: {section.title}", next(filter(None, why), "no numbers")))
+    return tuple(replace(section, tables=tuple(
+        replace(table, rows=(*table.rows, *empty)) if table.key == "settings" else table for table in section.tables))
+        for section in kept)
 
 
 def selection_sentence(about: About, raters: Sequence[Rater], most: int | None = None) -> str:

@@ -23,7 +23,7 @@ from annotation.analysis.records import (
     Selection,
     StudyAnswers,
 )
-from annotation.analysis.rendering import SCHEMA_VERSION, selected
+from annotation.analysis.rendering import SCHEMA_VERSION, selected, without_empty
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
@@ -35,6 +35,7 @@ from cir_core.reports.drawing import Style
 from cir_core.reports.formats import markdown_grid, markdown_table, markdown_text
 from cir_core.reports.page import html_page, remark
 from cir_core.reports.paper import paper_files
+from cir_core.support.files import shipped_folder
 from cir_core.support.texts import shortened
 
 
@@ -68,9 +69,9 @@ def compose(
 
 
 def whole_report(report: AnyReport, plan: Sequence[Precision] = ()) -> WholeReport:
-    """``report`` with its sections and JSON."""
+    """``report`` with its sections and JSON. Sections without any number are only named, among the settings."""
     kind = KINDS[report.about.kind]
-    return WholeReport(report, tuple(kind.sections(report, plan)),
+    return WholeReport(report, without_empty(kind.sections(report, plan)),
                        {"schema_version": SCHEMA_VERSION, **kind.json(report), "plan": [asdict(one) for one in plan]})
 
 
@@ -82,6 +83,12 @@ def check_scale(kind: str, scale: str) -> None:
     known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
     raise StudyError(f"{known}{KINDS[kind].scale_reason}: Krippendorff's alpha of a {kind.removesuffix('s')} study is "
                      f"{right}. Ask for {right}, or leave the scale out.")
+
+
+def report_schema() -> dict[str, Any]:
+    """JSON Schema (draft 2020-12) of ``WholeReport.json``, `assets/report/report.schema.json`."""
+    schema: dict[str, Any] = json.loads((shipped_folder("report") / "report.schema.json").read_text("utf-8"))
+    return schema
 
 
 ReportForm = Literal["md", "html", "json"]

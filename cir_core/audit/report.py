@@ -18,11 +18,10 @@ from cir_core.audit.circus.circus_files import pools_on_card, write_run
 from cir_core.audit.circus.circus_form import TASK_ID
 from cir_core.audit.circus.traces import write_queries, write_query_index, write_shortcut_free
 from cir_core.audit.gap import GapReport, gaps, subsets_of
-from cir_core.audit.page import page, results
+from cir_core.audit.page import page
 from cir_core.audit.records import CUTOFF, Aggregate, RetrieverRun
 from cir_core.audit.summary import Summary, summarise
 from cir_core.datasets.records import Benchmark
-from cir_core.reports.paper import FIGURES, write_figures
 from cir_core.support.files import write_atomically
 
 _AGGREGATED = "aggregated_best_rank_mm"
@@ -68,7 +67,7 @@ def write_files(
 ) -> tuple[Path, ...]:
     """Write all files and return their paths: one per retriever, the aggregate, every
     query with its panel, the shortcut-free ones as JSONL, CSV and line numbers, ``summary.json``
-    and ``gap.html``, with its figures in ``figures``. Deterministic; files are replaced one by one.
+    and ``gap.html``. Deterministic; files are replaced one by one.
 
     Retriever files from an earlier audit of the data set that are not part of this one are
     deleted, since they would be taken for part of this pool.
@@ -102,7 +101,6 @@ def write_files(
     write_atomically(written[-1], (json.dumps(summary_json(report), sort_keys=True, indent=2) + "\n").encode())
     written.append(folder / "gap.html")
     write_atomically(written[-1], page(benchmark.name, report.summary, report.gaps).encode())
-    written += write_figures(folder / FIGURES, results(report.summary, report.gaps))
     return tuple(written)
 
 

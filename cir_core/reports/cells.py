@@ -4,7 +4,7 @@ each."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -13,6 +13,7 @@ from cir_core.reports.records import Headline, ReportTable
 NONE = "–"
 PROSE = frozenset({"reason", "assumption", "how", "note", "value"})   # columns of sentences; other texts are names
 _MINUS = "−"
+_ROWS = 3         # of a table with a count that is the same in each
 
 
 def shown(cell: Any, kind: str) -> str:
@@ -63,7 +64,27 @@ class Reading:
     rows: tuple[tuple[str, ...], ...]
 
 
+def for_readers(table: ReportTable) -> ReportTable:
+    """Without codes, beside which there are names, and without counts that are the same in each row, which the note
+    says instead."""
+    same: dict[str, list[str]] = {}
+    kept = []
+    for place, column in enumerate(table.columns):
+        cells = {row[place] for row in table.rows}
+        if place and column.kind == "count" and len(table.rows) >= _ROWS and len(cells) == 1 and None not in cells:
+            same.setdefault(shown(table.rows[0][place], "count"), []).append(column.name)
+        elif column.kind != "code":
+            kept.append(place)
+    if len(kept) == len(table.columns):
+        return table
+    said = [f"{', '.join(names)}: {value} in each row." for value, names in same.items()]
+    return replace(table, columns=tuple(table.columns[place] for place in kept),
+                   rows=tuple(tuple(row[place] for place in kept) for row in table.rows),
+                   note=" ".join(filter(None, (table.note, *said))))
+
+
 def reading(table: ReportTable) -> Reading:
+    """Of a table :func:`for_readers`."""
     places = [column.key for column in table.columns]
     bounds = {number: (number + 1, number + 2) for number, key in enumerate(places)
               if places[number + 1:number + 3] == [f"{key}_low", f"{key}_high"]}

@@ -234,10 +234,11 @@ def _counts(spec: Mapping[str, Any]) -> bool:
 
 def _heatmap(canvas: Canvas, axes: Axes, trace: Mapping[str, Any]) -> None:
     import numpy as np
-    from matplotlib.colors import ListedColormap
+    from matplotlib.colors import LinearSegmentedColormap
 
     values = np.array([[np.nan if cell is None else cell for cell in row] for row in trace["z"]], dtype=float)
-    colours = "cividis" if trace["colorscale"] == "Cividis" else ListedColormap(["#e6e6e6"])
+    scale = [(0, "#e6e6e6"), (1, "#e6e6e6")] if trace.get("showscale") is False else trace["colorscale"]
+    colours = "cividis" if scale == "Cividis" else LinearSegmentedColormap.from_list("", scale)
     mesh = axes.pcolormesh(
         trace["x"], trace["y"], np.ma.masked_invalid(values), cmap=colours,
         vmin=trace["zmin"], vmax=trace["zmax"], edgecolors="white", linewidth=0.8, shading="nearest")

@@ -1,8 +1,8 @@
-"""Figures as specifications of plotly: plain JSON, without a theme. Curves with their intervals, as specifications
-of plotly (:mod:`cir_core.reports.figures`).
+"""Figures as specifications of plotly: plain JSON, without a theme.
 
-Colours are readable for colour-blind people: cividis in heatmaps, where the value stands in each cell too, and those of
-Okabe and Ito elsewhere, with a marker shape of its own for each series. Grid lines are a translucent grey, text has no
+Colours are readable for colour-blind people: cividis in heatmaps, or from brown over white to purple where a value in
+the middle means nothing, with the value in each cell too, and those of Okabe and Ito elsewhere, with a marker shape of
+its own for each series. Grid lines are a translucent grey, text has no
 colour: both work on light and on dark paper.
 """
 
@@ -23,6 +23,8 @@ _GRID = "rgba(128,128,128,0.25)"
 GRID_LINE = "rgba(128,128,128,0.8)"
 _UNDEFINED = "rgba(128,128,128,0.22)"
 _MUTED = "#808080"
+DIVERGING = ("#7f3b08", "#b35806", "#e08214", "#fdb863", "#fee0b6", "#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac",
+             "#542788", "#2d004b")      # ColorBrewer's PuOr
 _READABLE = 14    # people in a matrix; beyond, cells are too small for a text
 
 
@@ -44,23 +46,28 @@ class Series:
 
 def matrix(
     key: str, title: str, alt: str, names: Sequence[str], cells: Mapping[tuple[int, int], MatrixCell], *, scale: str,
-    under: str = "",
+    under: str = "", bounds: tuple[float, float] = (0, 1), diverging: bool = False,
 ) -> Figure:
-    """A heatmap over ``names`` x ``names``. Colours run from 0 to 1: a value below 0 has the colour of 0.
+    """A heatmap over ``names`` x ``names``.
 
-    Cells that are not there stay empty. Cells without a value are grey with a dash. Of many names cells have no text,
-    and a dot stands for what would stand under the value: the note says so.
+    Cells that are not there stay empty, and rows and columns without any are left out: of one triangle, the first and
+    the last. Cells without a value are grey with a dash. Of many names cells have no text, and a dot stands for what
+    would stand under the value: the note says so.
 
     Args:
         scale: what the colours are of.
         under: what it means that a cell has a second line: "pairs with few items".
+        bounds: values of the outermost colours.
+        diverging: whether the middle between them means nothing, such as chance agreement.
     """
-    size = list(range(len(names)))
-    there = [[cells.get((row, column)) for column in size] for row in size]
+    down, right = (sorted({place[axis] for place in cells}) for axis in (0, 1))
+    cells = {(down.index(row), right.index(column)): cell for (row, column), cell in cells.items()}
+    there = [[cells.get((row, column)) for column in range(len(right))] for row in range(len(down))]
     values = [[_number(cell.value) if cell else None for cell in row] for row in there]
     gaps = [[1 if cell and _number(cell.value) is None else None for cell in row] for row in there]
     common: dict[str, Any] = {
-        "type": "heatmap", "x": size, "y": size, "xgap": 2, "ygap": 2, "hoverongaps": False, "zmin": 0, "zmax": 1,
+        "type": "heatmap", "x": list(range(len(right))), "y": list(range(len(down))), "xgap": 2, "ygap": 2,
+        "hoverongaps": False, "zmin": bounds[0], "zmax": bounds[1],
         "hovertemplate": "%{hovertext}<extra></extra>",
         "hovertext": [[_lines(cell.hover) if cell else "" for cell in row] for row in there],
     }
@@ -68,19 +75,24 @@ def matrix(
     labels, note = axis_names(names)
     if not readable:
         note = f"{_unwritten(cells, under)} {note}".rstrip()
-    axis = {"tickmode": "array", "tickvals": size, "ticktext": [plain(label) for label in labels],
-            "showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
+    colours = _stops(DIVERGING) if diverging else "Cividis"
+
+    def axis(places: Sequence[int]) -> dict[str, Any]:
+        return {"tickmode": "array", "tickvals": list(range(len(places))),
+                "ticktext": [plain(labels[place]) for place in places],
+                "showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
+
     return Figure(key, title, alt, {
         "data": [
-            common | {"z": values, "colorscale": "Cividis",
+            common | {"z": values, "colorscale": colours,
                       "colorbar": {"title": {"text": scale}, "thickness": 12, "outlinewidth": 0}},
             common | {"z": gaps, "colorscale": [[0, _UNDEFINED], [1, _UNDEFINED]], "showscale": False},
-            _cell_texts(cells) if readable else _cell_dots(cells),
+            (_cell_texts if readable else _cell_dots)(cells, bounds, diverging=diverging),
         ],
         "layout": {
-            "height": 180 + (34 if readable else 16) * len(names), "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
-            "showlegend": False, "xaxis": axis | {"range": [-0.5, len(names) - 0.5]},
-            "yaxis": axis | {"range": [len(names) - 0.5, -0.5]},
+            "height": 180 + (34 if readable else 16) * len(down), "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+            "showlegend": False, "xaxis": axis(right) | {"range": [-0.5, len(right) - 0.5]},
+            "yaxis": axis(down) | {"range": [len(down) - 0.5, -0.5]},
         },
     }, {f"{row},{column}": dict(cell.opens) for (row, column), cell in sorted(cells.items()) if cell.opens}, note)
 
@@ -218,23 +230,34 @@ def shown_estimate(estimate: Estimate, kind: str = "share") -> str:
     return f"{shown(estimate.value, kind)}{interval}"
 
 
-def _cell_texts(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
+def _stops(colours: Sequence[str]) -> list[list[Any]]:
+    """As plotly has a scale of colours."""
+    return [[place / (len(colours) - 1), colour] for place, colour in enumerate(colours)]
+
+
+def _cell_texts(
+    cells: Mapping[tuple[int, int], MatrixCell], bounds: tuple[float, float], *, diverging: bool,
+) -> dict[str, Any]:
     """A trace of its own: texts of a heatmap all have one colour, or one that plotly finds, which is too pale."""
     found = sorted(cells.items())
     return {
         "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False,
         "x": [column for (_, column), _ in found], "y": [row for (row, _), _ in found],
         "text": [_cell_text(cell) for _, cell in found],
-        "textfont": {"size": 12, "color": [_text_colour(_number(cell.value)) for _, cell in found]},
+        "textfont": {"size": 12, "color": [_text_colour(_number(cell.value), bounds, diverging=diverging)
+                                           for _, cell in found]},
     }
 
 
-def _cell_dots(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
+def _cell_dots(
+    cells: Mapping[tuple[int, int], MatrixCell], bounds: tuple[float, float], *, diverging: bool,
+) -> dict[str, Any]:
     found = [(place, cell) for place, cell in sorted(cells.items()) if cell.under]
     return {
         "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
         "x": [column for (_, column), _ in found], "y": [row for (row, _), _ in found],
-        "marker": {"symbol": "circle", "size": 4, "color": [_text_colour(_number(cell.value)) for _, cell in found]},
+        "marker": {"symbol": "circle", "size": 4, "color": [
+            _text_colour(_number(cell.value), bounds, diverging=diverging) for _, cell in found]},
     }
 
 
@@ -249,9 +272,13 @@ def _cell_text(cell: MatrixCell) -> str:
     return f"{text}<br>{plain(cell.under)}" if cell.under and value is not None else text
 
 
-def _text_colour(value: float | None) -> str:
-    """Of cividis, white is the better contrast below this value and black above: 4.5 to 1 or more with each."""
-    return _MUTED if value is None else "#ffffff" if value < 0.475 else "#000000"
+def _text_colour(value: float | None, bounds: tuple[float, float], *, diverging: bool) -> str:
+    """White on dark cells, black on light ones: a contrast of 4.5 to 1 or more with each."""
+    if value is None:
+        return _MUTED
+    place = (value - bounds[0]) / (bounds[1] - bounds[0])
+    dark = not 0.112 < place < 0.808 if diverging else place < 0.475
+    return "#ffffff" if dark else "#000000"
 
 
 def interval_arm(high: float | None, low: float | None) -> float:

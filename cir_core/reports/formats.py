@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any, Literal
 
-from cir_core.reports.cells import reading
+from cir_core.reports.cells import for_readers, reading
 from cir_core.reports.latex_tables import latex_table
 from cir_core.reports.latex_text import one_line
 from cir_core.reports.records import ReportTable
@@ -46,6 +46,7 @@ def table_json(table: ReportTable) -> dict[str, Any]:
 
 def markdown_table(table: ReportTable) -> str:
     """Title, table, note."""
+    table = for_readers(table)
     parts = [f"**{markdown_text(table.title)}**"]
     if table.rows:
         read = reading(table)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from cir_core.reports.cells import NONE, PROSE, shown, shown_interval
+from cir_core.reports.cells import NONE, PROSE, for_readers, shown, shown_interval
 from cir_core.reports.latex_text import latex_text, longest_word, width
 from cir_core.reports.records import ReportTable
 
@@ -81,7 +81,7 @@ class _Column:
 
 def latex_table(table: ReportTable) -> str:
     """The table as one or several floats. It needs `preamble.tex`, which is written beside it."""
-    head = "% Needs preamble.tex.\n"
+    head, table = "% Needs preamble.tex.\n", for_readers(table)
     if not table.rows:
         return head + _float(table, "", "table", rf"\begin{{tabular}}{{@{{}}l@{{}}}}\toprule "
                              rf"{latex_text(table.empty or 'No rows.')} \\ \bottomrule\end{{tabular}}", ())

@@ -11,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from cir_core.reports.cells import LONGEST, PROSE, reading, rests_on, shown
+from cir_core.reports.cells import LONGEST, PROSE, for_readers, reading, rests_on, shown
 from cir_core.reports.records import Figure, Headline, ReportTable, Section
 from cir_core.support.texts import counted
 
@@ -60,6 +60,7 @@ def _page_section(section: Section) -> dict[str, Any]:
 
 
 def _page_table(table: ReportTable) -> dict[str, Any]:
+    table = for_readers(table)
     read = reading(table)
 
     def width(place: int) -> str:

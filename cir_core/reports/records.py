@@ -23,14 +23,14 @@ class Estimate:
     count: int | None = None       # of a share: how many of ``n``
 
 
-ColumnKind = Literal["text", "count", "number", "score", "share", "percent", "points", "difference", "p"]
+ColumnKind = Literal["text", "code", "count", "number", "score", "share", "percent", "points", "difference", "p"]
 
 
 @dataclass(frozen=True)
 class ReportColumn:
-    """``kind`` is the format of a cell: "text", "count", "number" (three decimals in prose), "score" (two), "share"
-    (81.1 %), "percent" (a share as 81.12), "points" (a difference of shares as +1.12), "difference" (of numbers:
-    +0.112), "p". Differences whose interval excludes zero have a star."""
+    """``kind`` is the format of a cell: "text", "code" (an identifier, in CSV and JSON alone), "count", "number" (three
+    decimals in prose), "score" (two), "share" (81.1 %), "percent" (a share as 81.12), "points" (a difference of shares
+    as +1.12), "difference" (of numbers: +0.112), "p". Differences whose interval excludes zero have a star."""
 
     key: str
     name: str
@@ -86,6 +86,7 @@ class Section:
 
 
 text = partial(ReportColumn, kind="text")
+code = partial(ReportColumn, kind="code")
 count = partial(ReportColumn, kind="count")
 share = partial(ReportColumn, kind="share")
 number = partial(ReportColumn, kind="number")

@@ -158,10 +158,11 @@ def audit(
                                 progress=ranked)
     _tell_failed(outcome)  # before the report, which may fail over what they are missing for
     if outcome.runs:
-        folder = folder or settings.home / "audits" / _folder_name(
+        to = folder or settings.home / "audits" / _folder_name(
             benchmark, outcome.runs, k, min_support, accepted, settings.seed)
         sources = [spec.ranks for spec in specs if spec.ranks]
-        _report(audited, outcome, folder, sources, k, min_support, accepted, settings.seed, as_json, tables)
+        _report(audited, outcome, to, sources, k, min_support, accepted, settings.seed, as_json, tables,
+                drawn=folder is not None)
     if outcome.failed:
         raise typer.Exit(1)
 
@@ -263,15 +264,20 @@ def _folder_name(
 
 def _report(
     audited: Audited, outcome: AuditOutcome, folder: Path, sources: Sequence[Path], k: int, min_support: int,
-    accepted: frozenset[str] | None, seed: int, as_json: bool, tables: Path | None,
+    accepted: frozenset[str] | None, seed: int, as_json: bool, tables: Path | None, *, drawn: bool,
 ) -> None:
+    """``drawn``: also write the figures as images, which takes seconds."""
+    from cir_core.audit.page import results
     from cir_core.audit.report import make_report, write_files
+    from cir_core.reports.paper import FIGURES, write_figures
     from cli.tables.audit_tables import audit_parts
 
     benchmark = audited.benchmark
     report = make_report(benchmark, outcome.runs, k=k, min_support=min_support, validated=accepted, seed=seed)
     try:
         paths = write_files(folder, benchmark, report, whole=audited.whole, keep=sources)
+        if drawn:
+            paths += write_figures(folder / FIGURES, results(report.summary, report.gaps))
     except OSError as error:
         raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out; "
                             "the ranks are stored and will be reused.") from error

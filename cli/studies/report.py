@@ -58,6 +58,8 @@ def report(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
     of_kind: Annotated[StudyKind | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    everything: Annotated[bool, typer.Option(
+        "--all", help="Print all tables, and what they mean, instead of what matters most.")] = False,
     to: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help=(
         "Output folder or .zip file: Markdown, HTML, JSON, LaTeX, tables and figures (SVG, PDF, PNG)."))] = None,
     figure_width: Annotated[Literal["column", "page"], typer.Option(
@@ -124,7 +126,7 @@ def report(
     with _working("Computing"):
         whole = compose(answers, selection, options, rules=rules, scores=kept, ks=tuple(dict.fromkeys(k or (5,))),
                         width=width)
-    _give(study.name, whole, as_json, to, force, Style(figure_width, figure_font))
+    _give(study.name, whole, as_json, everything, to, force, Style(figure_width, figure_font))
 
 
 def _check_options(study: Study, **given: object) -> None:
@@ -175,7 +177,9 @@ def _working(text: str) -> Iterator[None]:
         yield
 
 
-def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool, style: Style) -> None:
+def _give(
+    name: str, whole: WholeReport, as_json: bool, everything: bool, to: Path | None, force: bool, style: Style,
+) -> None:
     """Print the report, or its JSON, once its files are written."""
     from annotation.kinds.reports import report_file, report_files
     from cli.tables.report_tables import print_report
@@ -187,7 +191,7 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
     if as_json:
         typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return
-    print_report(whole)
+    print_report(whole, everything=everything)
     if to is not None:
         out.print(f"\nWrote the report to {to}", soft_wrap=True)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len
 from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 
-from cir_core.reports.cells import PROSE, reading, rests_on, shown, shown_interval
+from cir_core.reports.cells import PROSE, for_readers, reading, rests_on, shown, shown_interval
 from cir_core.reports.records import Headline, ReportTable, Section
 from cir_core.support.texts import counted
 from cli.console import out
@@ -18,36 +18,52 @@ from cli.console import out
 _TEXT_WIDTH = 56      # a cell of text is folded there
 _NAME_WIDTH = 12      # and, where there is little room, there at the least
 _PIPED = 10_000
-_CODES = frozenset({"code"})
 
 
 @dataclass(frozen=True)
 class Grid:
-    """``right``: right-aligned number columns; ``prose``: sentences, which may move below the table; ``codes``:
-    redundant columns, dropped if space is short."""
+    """``right``: right-aligned number columns; ``prose``: sentences, which may move below the table."""
 
     names: tuple[str, ...]
     right: tuple[bool, ...]
     rows: tuple[tuple[str, ...], ...]
     prose: frozenset[int] = frozenset()
-    codes: frozenset[int] = frozenset()
 
 
-def print_section(section: Section, most: int | None = None) -> None:
+@dataclass
+class Footnotes:
+    """Sentences of several tables, each once, by number from 1."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+
+    def mark(self, sentence: str) -> str:
+        return f"[{self.numbers.setdefault(sentence, len(self.numbers) + 1)}]"
+
+    def print(self) -> None:
+        for sentence, number in self.numbers.items():
+            say(f"[{number}] {sentence}")
+
+
+def print_section(section: Section, most: int | None = None, notes: Footnotes | None = None) -> None:
     """Print headlines with intervals, then the tables, of each at most ``most`` rows. Figures are only in files."""
     say(section.title.upper())
     if section.intro:
         say(section.intro)
     if section.headlines:
         out.print()
-        print_grid(_headlines(section.headlines))
+        print_headlines(section.headlines, notes)
     for table in section.tables:
         out.print()
-        print_table(table, most)
+        print_table(table, most, notes)
 
 
-def print_table(table: ReportTable, most: int | None = None) -> None:
-    """Print a table with its title and note, as wide as the terminal."""
+def print_headlines(headlines: Sequence[Headline], notes: Footnotes | None = None) -> None:
+    print_grid(_headlines(headlines), notes)
+
+
+def print_table(table: ReportTable, most: int | None = None, notes: Footnotes | None = None) -> None:
+    """Print a table with its title and note, as wide as the terminal. ``notes``: what its remarks go to."""
+    table = for_readers(table)
     if table.title:
         say(table.title)
     if not table.rows:
@@ -56,31 +72,34 @@ def print_table(table: ReportTable, most: int | None = None) -> None:
         for row in table.rows:
             say(f"- {row[0]}")
     else:
-        print_grid(_grid(table, most))
+        print_grid(_grid(table, most), notes)
         if most is not None and (more := len(table.rows) - most) > 0:
             say(f"… {counted(more, 'more row')}: --out or --json has them.")
     if table.note:
         say(table.note)
 
 
-def print_grid(grid: Grid) -> None:
+def print_grid(grid: Grid, notes: Footnotes | None = None) -> None:
     """Print a table; on narrow terminals with sentences below it and intervals under their values; on still narrower
-    ones each row as a paragraph. Piped output keeps its full width."""
+    ones each row as a paragraph. Piped output keeps its full width. ``notes``: what sentences go to in any case; a
+    table of names and sentences alone keeps them."""
     width = out.width if out.is_terminal else _PIPED
+    if notes is not None and len(grid.names) > 2:
+        grid = _without_prose(grid, notes)
     table = _table(grid, _TEXT_WIDTH)
     if (needed := _needed(table)) <= width:
         _put(table, needed)
         return
-    narrow, remarks = _without_prose(_without(grid, grid.codes))
+    remarks = Footnotes()
+    narrow = _without_prose(grid, remarks)
     table = _table(_stacked(narrow), _NAME_WIDTH)
     if _needed(table) <= width:
         for column in table.columns:
             column.max_width = None if column.no_wrap else _TEXT_WIDTH
         _put(table, min(width, _needed(table)))
-        for number, remark in enumerate(remarks, 1):
-            say(f"[{number}] {remark}")
+        remarks.print()
     else:
-        _print_rows(_without(grid, grid.codes))
+        _print_rows(grid)
 
 
 def say(text: str, indent: int = 0) -> None:
@@ -125,19 +144,15 @@ def _without(grid: Grid, gone: frozenset[int]) -> Grid:
                 frozenset(new for new, place in enumerate(kept) if place in grid.prose))
 
 
-def _without_prose(grid: Grid) -> tuple[Grid, list[str]]:
-    """The grid with footnote numbers instead of sentences, and the sentences. A single leading prose column stays."""
+def _without_prose(grid: Grid, notes: Footnotes) -> Grid:
+    """The grid with footnote numbers instead of sentences. A single leading prose column stays."""
     prose = grid.prose - {0}
     if not prose:
-        return grid, []
-    remarks: dict[str, int] = {}
-    marks = []
-    for row in grid.rows:
-        said = [row[place] for place in sorted(prose) if row[place]]
-        marks.append("".join(f"[{remarks.setdefault(one, len(remarks) + 1)}]" for one in said))
+        return grid
+    marks = ["".join(notes.mark(row[place]) for place in sorted(prose) if row[place]) for row in grid.rows]
     plain = _without(grid, prose)
     rows = tuple((*row, mark) for row, mark in zip(plain.rows, marks, strict=True))
-    return replace(plain, names=(*plain.names, ""), right=(*plain.right, False), rows=rows), list(remarks)
+    return replace(plain, names=(*plain.names, ""), right=(*plain.right, False), rows=rows)
 
 
 def _stacked(grid: Grid) -> Grid:
@@ -169,5 +184,4 @@ def _headlines(headlines: Sequence[Headline]) -> Grid:
 def _grid(table: ReportTable, most: int | None) -> Grid:
     read = reading(table)
     return Grid(read.names, read.right, read.rows[:most],
-                frozenset(place for place, key in enumerate(read.keys) if key in PROSE and not read.right[place]),
-                frozenset(place for place, key in enumerate(read.keys) if key in _CODES))
+                frozenset(place for place, key in enumerate(read.keys) if key in PROSE and not read.right[place]))

@@ -12,14 +12,16 @@ from cir_core.settings import get_settings
 from cli import console
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import use_home
+from tests.fakes.undrawn import without_images
 
 
 @contextmanager
 def commands_at(home: Path) -> Iterator[Path]:
-    """It is the home of commands. What they print is not wrapped."""
+    """It is the home of commands. What they print is not wrapped, and images of figures are not drawn."""
     with pytest.MonkeyPatch.context() as patch:
         use_home(patch, home)
         patch.setattr(console.out, "width", 200)     # read once, where the console is made
+        without_images(patch)
         get_settings.cache_clear()
         yield home
     get_settings.cache_clear()

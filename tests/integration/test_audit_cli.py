@@ -20,6 +20,7 @@ from cli import console
 from cli.main import app
 from tests.fakes.databases import use_home
 from tests.fakes.drawn import home as indexed
+from tests.fakes.undrawn import without_images
 
 RETRIEVERS = "text-only,image-only,slerp,cirevl,soft"
 GARMENTS, QUERIES = 90, 6
@@ -37,6 +38,7 @@ def cirque(drawn, tmp_path, monkeypatch):
     shutil.copytree(drawn.with_name("home"), tmp_path / "home")
     use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)
+    without_images(monkeypatch)
 
     def run(*arguments):
         get_settings.cache_clear()
@@ -53,7 +55,7 @@ def sample(cirque, drawn):
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
@@ -61,7 +63,9 @@ def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
     assert result.exit_code == 0, result.output
     assert f"sample-test: {QUERIES} of {QUERIES} queries, 5 retrievers, {GARMENTS} images" in result.output
     assert "are shortcut-free" in result.output and "CompGap nDCG" in result.output
-    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {"labels", "support", "inputs", "gaps"}
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == {
+        "labels", "support", "inputs", "gaps", "preamble", "report", "figures"}
+    assert {"figures/gaps-ndcg.svg", "figures/labels.pdf"} <= set(contents(tmp_path / "out"))
     assert f"files in {tmp_path / 'out'}" in result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
     assert sum(summary["labels"].values()) == sum(summary["details"].values()) == summary["labelled"] == QUERIES
@@ -94,6 +98,7 @@ def test_json_alone_and_a_folder_of_its_own_for_each_audit(sample, tmp_path):
     assert sample("--retrievers", "slerp", "--k", 5).exit_code == 0
     folders = sorted((tmp_path / "home/audits").iterdir())
     assert len(folders) == 2 and all(path.name.startswith("sample-test-") for path in folders)
+    assert not (folders[0] / "figures").exists()     # nobody asked for files
     assert (folders[0] / "summary.json").read_text() != (folders[1] / "summary.json").read_text()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +33,7 @@ from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
 from cir_core.types.records import Thumb
 from cli.main import app
+from cli.tables.report_tables import LINES
 from tests.fakes.preferences import an_answer
 from tests.fakes.relevance import save_random
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
@@ -152,11 +154,31 @@ def test_hidden_names_are_nowhere(validity, tmp_path):
 
 
 def test_the_terminal_shows_headlines_and_tables(validity):
-    shown = run("Well formed?", "--draws", 20)
+    shown = run("Well formed?", "--draws", 20, "--all")
     assert shown.startswith("Well formed?: 10 of 12 answers\n")
     assert "Pairwise Cohen’s κ" in shown and "Çağla" in shown and "0.500" in shown
     assert max(map(len, shown.splitlines())) > 100   # wider than the terminal rather than cut
     assert "…" not in shown.replace("… and", "")
+    said = [line.partition("] ")[2] for line in shown.splitlines() if re.match(r"\[\d+\] ", line)]
+    assert said and len(said) == len(set(said))      # each remark once, at the end
+    assert TEXT not in shown and "Unclear text" in shown
+
+
+@pytest.mark.parametrize("study", ["validity", "preference", "sessions"])
+def test_the_terminal_shows_what_matters_in_sixty_lines(study, request):
+    made = request.getfixturevalue(study)
+    name = made[0].name if study == "sessions" else made.name
+    shown, whole = run(name, "--draws", 20).splitlines(), run(name, "--draws", 20, "--all").splitlines()
+    assert len(shown) <= LINES < len(whole)
+    assert re.fullmatch(r"\d+ more tables with --all, or as files with --out\.", shown[-1])
+    headings = [line for line in whole if line.isupper() and line != "METHOD"]
+    assert headings[:3] == [line for line in shown if line.isupper()][:3]
+
+
+def test_a_flag_that_nobody_set_is_no_row_of_what_matters(validity):
+    assert "Unusable reference" in run("Well formed?", "--draws", 0, "--all")
+    shown = run("Well formed?", "--draws", 0)
+    assert "Unusable reference" not in shown and "Unclear text" in shown
 
 
 def test_the_wrong_kind_and_the_wrong_scale_are_refused(validity, preference):
@@ -270,6 +292,16 @@ def test_an_option_of_other_kinds_is_refused(validity, preference, sessions):
                         option, *(() if value is None else (value,)))
 
 
+def test_the_example_of_the_docs(validity, tmp_path, monkeypatch, capsys):
+    text = Path(__file__).parents[2].joinpath("docs", "analysis.md").read_text("utf-8")
+    [example] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    exec(example.replace("First hundred", validity.name), {})
+    said = capsys.readouterr().out
+    assert "Çağla" in said and "Unclear text" in said
+    assert (tmp_path / "kappa.pdf").read_bytes().startswith(b"%PDF")
+
+
 def test_a_plan_is_part_of_report_and_json(validity):
     keys = ("Well formed?", "--width", 0.5, "--draws", 50)
     assert "PRECISION" in run(*keys)
@@ -369,6 +401,8 @@ def test_a_preference_report_in_the_terminal_and_as_files(preference, tmp_path):
                 "--out", tmp_path / "made")
     assert shown.startswith("Shops: 12 of 12 answers\n") and "recall@5" in shown and "PRECISION" in shown
     assert (tmp_path / "made" / "report.html").stat().st_size > 1000
+    assert "ratings as pdf" in (tmp_path / "made" / "figures" / "ratings.pdf").read_text()
+    assert r"\cirqueimage{figures/ratings.pdf}" in (tmp_path / "made" / "report.tex").read_text("utf-8")
     refused(StudyError, "rule", "shops", "--rule", "nonsense")
 
 

@@ -15,7 +15,7 @@ from annotation.kinds.table import KINDS
 from annotation.kinds.validity.report.records import Disputed
 from annotation.records import Study
 from annotation.studies.creation import is_imported
-from cir_core.reports.cells import shown_rows
+from cir_core.reports.cells import PROSE, for_readers, shown_rows
 from web.studies.images import Images
 
 
@@ -123,8 +123,11 @@ def _figure(found: Figure) -> Json:
 
 
 def _table(found: ReportTable) -> Json:
+    found = for_readers(found)
+    remarks = PROSE if len(found.columns) > 2 else ()
     return {
         "key": found.key, "title": found.title,
-        "columns": [{"key": one.key, "name": one.name, "kind": one.kind} for one in found.columns],
+        "columns": [{"key": one.key, "name": one.name, "kind": "remark" if one.kind == "text" and one.key in remarks
+                     and place else one.kind} for place, one in enumerate(found.columns)],
         "rows": plain(found.rows), "shown": shown_rows(found), "note": found.note, "empty": found.empty,
     }

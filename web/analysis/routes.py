@@ -15,6 +15,7 @@ from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
 from annotation.tables import as_zip
 from cir_core.errors import StudyError
+from cir_core.reports.drawing import IMAGE_FORMS, ImageForm, image_files
 from cir_core.reports.formats import FORMS, Form, table_file
 from cir_core.support.texts import quoted
 from web.analysis import report_json as present
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from annotation.kinds.reports import ReportForm
 
 _TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "md": "text/markdown; charset=utf-8",
-          "tex": "application/x-tex; charset=utf-8", "html": "text/html; charset=utf-8", "zip": "application/zip"}
+          "tex": "application/x-tex; charset=utf-8", "html": "text/html; charset=utf-8", "zip": "application/zip",
+          "svg": "image/svg+xml", "pdf": "application/pdf", "png": "image/png"}
 FILES = ("md", "html", "json", "zip")
 
 
@@ -40,6 +42,15 @@ def table_answer(made: CachedReport, key: str, form: str) -> Response:
     if key not in tables:
         raise StudyError(f"This report has no table {quoted(key)}. It has: {', '.join(tables)}.")
     return _file(table_file(tables[key], cast(Form, form)), made, key, form)
+
+
+def figure_answer(made: CachedReport, key: str, form: str) -> Response:
+    """One figure of the report as an image, the same file as `cirque report` writes. Raises ``StudyError``."""
+    figures = {figure.key: figure for section in made.whole.sections for figure in section.figures}
+    if key not in figures:
+        raise StudyError(f"This report has no figure {quoted(key)}. It has: {', '.join(figures) or 'none'}.")
+    image = cast(ImageForm, form)
+    return _file(image_files(figures[key], forms=(image,))[image], made, key, form)
 
 
 def report_file(made: CachedReport, form: str) -> Response:
@@ -94,6 +105,14 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         return in_time(name, wanted, lambda: noted(
             visitor, {"table": key, "form": form}, analyses.made(name, wanted), lambda it: table_answer(it, key, form)))
 
+    def figure(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = reading(visitor, query, "figure", "form")
+        form = one_of(query, "form", IMAGE_FORMS, "svg")
+        key = query.get("figure", "")
+        return Deferred(lambda: noted(      # drawing takes about a second
+            visitor, {"figure": key, "form": form}, analyses.made(name, wanted),
+            lambda it: figure_answer(it, key, form)), limited="figures")
+
     def file(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = reading(visitor, query, "form")
         form = one_of(query, "form", FILES, "html")
@@ -131,7 +150,8 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         """Compute point estimates immediately, unless a large study must be read; queue interval computations."""
         return work() if analyses.at_once(name, wanted) else Deferred(work)
 
-    gets = {"/studies": studies, "/report": report, "/table": table, "/file": file, "/disputed": disputed}
+    gets = {"/studies": studies, "/report": report, "/table": table, "/figure": figure, "/file": file,
+            "/disputed": disputed}
     routes = json_routes("/analysis", {path: get_endpoint(call, slow=True) for path, call in gets.items()}, {})
     routes.include_router(scores_routes(services, analyses))
     return routes

@@ -24,7 +24,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {View & { 
   let latest = /** @type {Report | null} */ (null), panel = /** @type {HTMLDialogElement | null} */ (null);
 
   const query = () => wantedReport(view, study);
-  const sections = createSections({ query, disputed, fileName: (key) => `${view.study} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
+  const sections = createSections({ query, disputed });
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
   const filters = createFilters({ words, view: () => view, change });
   const scores = words.scored ? scoresPart({ screen, study: id, words, changed: () => reports.load() }) : null;

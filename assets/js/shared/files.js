@@ -20,7 +20,7 @@ async function fetched(/** @type {string} */ address) {
 }
 
 // ``content``: an address of this page's own, data: or blob:.
-export const giveFile = (/** @type {string} */ content, /** @type {string} */ name) => h("a", { href: content, download: name }).click();
+const giveFile = (/** @type {string} */ content, /** @type {string} */ name) => h("a", { href: content, download: name }).click();
 
 // A menu of links, so that they can be copied; a click fetches, for what cannot be made is said in a sentence.
 /** @param {string} label @param {{ address(): string, what: string, kind?: string }[]} entries @param {(sentence: string) => void} problem hears what went wrong */

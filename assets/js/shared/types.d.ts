@@ -307,14 +307,13 @@ interface ConstructionChoices {
 }
 
 // What of plotly is used here.
-interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: unknown; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
+interface Trace { type?: string; mode?: string; showscale?: boolean; z?: unknown[][]; colorscale?: string | [number, string][]; colorbar?: { title?: { text?: string } }; zmin?: number; zmax?: number }
 interface Layout { height?: number; font?: object; hoverlabel?: object; [axis: string]: unknown }
 interface Spec { data: Trace[]; layout?: Layout }
 interface Point { pointNumber: number | number[] }
 interface Plot extends HTMLElement { on(name: string, hears: (event: { points: Point[] }) => void): void }
 interface Plotly {
   react(place: HTMLElement, data: Trace[], layout: Layout, config: object): Promise<unknown>;
-  toImage(figure: object, how: object): Promise<string>;
   purge(place: HTMLElement): void;
   Plots: { resize(place: HTMLElement): void };
 }

@@ -22,6 +22,8 @@ from cir_core.support.files import flush_to_disk, sync_folder, write_atomically
 if TYPE_CHECKING:
     from accelerate import Accelerator
 
+    from cir_core.reports.records import Section
+
 _SUMS = "sums.json"
 
 
@@ -127,10 +129,18 @@ def read_log(folder: Path) -> list[Mapping[str, Any]]:
 
 
 def draw_curves(folder: Path, title: str) -> Path:
-    """A page with the loss and the validation recall, and a table of the rebuilds, beside the log."""
-    from cir_core.reports.figures import lines
+    """A page with :func:`curves_section`, beside the log."""
     from cir_core.reports.page import html_page
-    from cir_core.reports.paper import FIGURES, write_figures
+
+    epochs = sum("recall_at_10" in line for line in read_log(folder))
+    path = folder / CURVES_FILE
+    write_atomically(path, html_page(title, "Training", f"{epochs} epochs", [curves_section(folder)]).encode())
+    return path
+
+
+def curves_section(folder: Path) -> Section:
+    """The loss and the validation recall by the log of ``folder``, and a table of the rebuilds."""
+    from cir_core.reports.figures import lines
     from cir_core.reports.records import ReportColumn, ReportTable, Section
 
     log = read_log(folder)
@@ -149,12 +159,8 @@ def draw_curves(folder: Path, title: str) -> Path:
          ReportColumn("negatives", "Negatives per query, at most", "count"), ReportColumn("mean", "Mean", "number")),
         tuple((line["epoch"] + 1, line["rebuild"], line["mean"]) for line in log if "rebuild" in line),
     )
-    section = Section("training", "Training", "Loss over the training pairs, and how often the target is among the "
+    return Section("training", "Training", "Loss over the training pairs, and how often the target is among the "
                       "first images of the validation pool.", figures=figures, tables=(rebuilds,))
-    path = folder / CURVES_FILE
-    write_atomically(path, html_page(title, "Training", f"{len(epochs)} epochs", [section]).encode())
-    write_figures(folder / FIGURES, [section])
-    return path
 
 
 def _smoothed(log: Iterable[Mapping[str, Any]]) -> list[tuple[float, float]]:

@@ -192,7 +192,8 @@ def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
     spoken = "; ".join(f"{pair.first} over {pair.second} {shown(pair.first_preferred.value, 'share')}"
                        for pair in report.pairs)
     return (matrix("win-rates", "How often the row’s method is preferred to the column’s",
-                   f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred"),)
+                   f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred",
+                   diverging=True),)
 
 
 def _predicted(pair: MethodPair, *, turned: bool) -> str:

@@ -163,7 +163,7 @@ def _people(rows: AnswerRows, options: Options) -> list[str]:
     if options.resample == "people":
         if people < LEAST_PEOPLE:
             return [f"Intervals resample people, and there {'is' if people == 1 else 'are'} only {people}. At least "
-                    f"{LEAST_PEOPLE} are needed: resample questions instead (--resample items)."]
+                    f"{LEAST_PEOPLE} are needed: resample questions instead."]
         few = f"Intervals resample people, and {people} are few: interpret them with care."
         return [few] if people < _MANY_PEOPLE else []
     each = len(rows.question) / max(1, people)
@@ -172,4 +172,4 @@ def _people(rows: AnswerRows, options: Options) -> list[str]:
     said = f"Intervals resample questions. Each of {people:,} people answered about {each:,.0f}: "
     if people < LEAST_PEOPLE:
         return [f"{said}intervals ignore differences between people, as so few cannot be resampled."]
-    return [f"{said}resampling people (--resample people) accounts for differences between them."]
+    return [f"{said}resampling people accounts for differences between them."]

@@ -26,11 +26,11 @@ from annotation.analysis.rendering import (
 from annotation.analysis.statistics.agreement import statistics_of
 from annotation.analysis.statistics.coefficients.fleiss import FLEISS
 from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
-from annotation.kinds.validity.report.records import PairAgreement, SignaturePair, Signatures, TwoWay, ValidityReport
+from annotation.kinds.validity.report.records import PairAgreement, SignaturePair, TwoWay, ValidityReport
 from annotation.kinds.validity.report.verdicts import FEW
 from cir_core.reports.cells import shown, shown_interval
 from cir_core.reports.figures import MatrixCell, Series, dots, matrix
-from cir_core.reports.records import count, number, ranged, text
+from cir_core.reports.records import code, count, number, ranged, text
 
 NO_PAIR = "No two people judged the same item."
 
@@ -58,11 +58,12 @@ def pair_matrix(
         if pair.a_seat in place and pair.b_seat in place:
             value = f"{scale} {shown(estimate.value, kind)} {shown_interval(estimate.low, estimate.high, kind)}"
             hover = (f"{pair.a} and {pair.b}", value.rstrip(), f"n = {pair.n:,}", estimate.reason)
-            for a, b in ((pair.a_seat, pair.b_seat), (pair.b_seat, pair.a_seat)):
-                cells[place[a], place[b]] = MatrixCell(
-                    estimate.value, hover, f"n = {pair.n}" if pair.n < FEW else "",
-                    {"a": a, "b": b, "key": of} if pair.n else None)
+            a, b = sorted((pair.a_seat, pair.b_seat), key=lambda seat: -place[seat])    # the triangle below
+            cells[place[a], place[b]] = MatrixCell(
+                estimate.value, hover, f"n = {pair.n}" if pair.n < FEW else "",
+                {"a": a, "b": b, "key": of} if pair.n else None)
     return (matrix(key, title, alt, [rater.name for rater in people], cells, scale=scale,
+                   bounds=(-1, 1) if kind == "number" else (0, 1), diverging=kind == "number",
                    under=f"pairs who share fewer than {FEW} items"),) if cells else ()
 
 
@@ -115,7 +116,7 @@ def flags_section(report: ValidityReport) -> Section:
     flags = report.flags
     table = ReportTable(
         "flags", "Agreement on each flag",
-        (text("flag", "Flag"), text("code", "Code"), *ranged("positive_rate", "Set", "share"),
+        (text("flag", "Flag"), code("code", "Code"), *ranged("positive_rate", "Set", "share"),
          count("answers", "Answers"),
          *(column for one in _NOMINAL for column in ranged(one.column, one.symbol)), count("items", "Items"),
          text("reason", "Remark")),
@@ -161,7 +162,7 @@ def signature_section(report: ValidityReport) -> Section:
             headline("Identical by pair, mean", found.pairwise_agreement, "share", "pairs"),
             headline("All identical, among items that all call invalid", found.exact_invalid, "share", "items"),
         ),
-        matrix, (pairs, _frequency(found), _disagreements(found)))
+        matrix, (pairs, _frequency(report), _disagreements(report)))
 
 
 def _plots(report: ValidityReport) -> tuple[Figure, ...]:
@@ -182,16 +183,26 @@ def _plots(report: ValidityReport) -> tuple[Figure, ...]:
     )
 
 
-def _frequency(found: Signatures) -> ReportTable:
+def _named(report: ValidityReport, signature: str) -> str:
+    """The names of a signature's flags."""
+    names = {flag.key: flag.label for flag in report.flags}
+    return " + ".join(names.get(one, one.replace("_", " ").capitalize()) for one in signature.split("+"))
+
+
+def _frequency(report: ValidityReport) -> ReportTable:
+    found = report.signature
     total = sum(found.counts)
     return ReportTable(
         "signatures", "Signatures by frequency",
-        (text("signature", "Signature"), count("answers", "Answers"), ReportColumn("share", "Share", "share")),
-        tuple((label, number, number / total) for label, number in zip(found.labels, found.counts, strict=True)),
+        (text("name", "Signature"), code("signature", "Codes"), count("answers", "Answers"),
+         ReportColumn("share", "Share", "share")),
+        tuple((_named(report, label), label, number, number / total)
+              for label, number in zip(found.labels, found.counts, strict=True)),
         f"Of {total:,} answers with a verdict." if total else "", "No answer has a verdict yet.")
 
 
-def _disagreements(found: Signatures) -> ReportTable:
+def _disagreements(report: ValidityReport) -> ReportTable:
+    found = report.signature
     differing: Counter[tuple[str, str]] = Counter()
     for pair in found.pairs:
         for (a, b), items in pair.table.items():
@@ -202,8 +213,10 @@ def _disagreements(found: Signatures) -> ReportTable:
     note = "Each item counts once for each pair of people who disagree on it."
     return ReportTable(
         "disagreements", "Most common disagreements",
-        (text("one", "Label A"), text("other", "Label B"), count("times", "Pairs")),
-        tuple((*names, times) for names, times in common[:_COMMON]),
+        (text("one_name", "Signature A"), text("other_name", "Signature B"), code("one", "Codes A"),
+         code("other", "Codes B"), count("times", "Pairs")),
+        tuple((_named(report, one), _named(report, other), one, other, times)
+              for (one, other), times in common[:_COMMON]),
         note + (f" The {_COMMON} most common of {len(common):,}." if len(common) > _COMMON else ""),
         "No pair of people disagrees on any item." if any(pair.n for pair in found.pairs) else NO_PAIR)
 

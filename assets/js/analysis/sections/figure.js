@@ -1,5 +1,5 @@
-// One figure: drawn when it comes near the window, drawn anew in place, saved as SVG or PNG.
-import { giveFile } from "../../shared/files.js";
+// One figure: drawn when it comes near the window, drawn anew in place, downloaded as an image that the server draws.
+import { fileMenu } from "../../shared/files.js";
 import { h, messageOf, tellIn, toast, until } from "../../shared/common.js";
 import { sideways } from "./table.js";
 import { OWN } from "../../shared/elements.js";
@@ -8,33 +8,21 @@ const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset",
 const NEAR = "700px";
 const CELL_PX = 44, PLAIN_CELL_PX = 18, NAMES_PX = 170; // a heatmap may scroll sideways, but is not squeezed
 const MANY = 8; // people; from here on a heatmap has a row for itself
-const PRINT_PX = 860;
+const FORMS = [["svg", "SVG"], ["pdf", "PDF"], ["png", "PNG"]];
 const USUAL_PX = 340;
 
 /**
- * @param {{ cell(of: Pair, element: HTMLElement): void, fileName(key: string): string }} of ``cell`` hears of a click on a cell that opens something;
- * ``fileName``: without ending
+ * @param {{ cell(of: Pair, element: HTMLElement): void, address(key: string, form: string): string }} of ``cell`` hears of a click on a cell that opens
+ * something; ``address``: of an image file
  */
-export function createFigure({ cell, fileName }) {
+export function createFigure({ cell, address }) {
   const title = h("h3", {}), note = h("figcaption", { class: "cq-quiet", dir: "auto", hidden: true }), wrong = h("p", { class: "cq-quiet", hidden: true });
   const plot = /** @type {HTMLDivElement & Plot} */ (h("div", { class: "cq-an-plot cq-shimmer", role: "img", tabindex: "-1" }));
   const scroll = h("div", { class: "cq-stscroll" }, plot), legend = h("p", { class: "cq-an-scale num", hidden: true });
-  const savers = [["svg", "SVG"], ["png", "PNG"]].map(([format, label]) => ({ label,
-    button: h("button", { class: "cq-btn small", type: "button", text: label, onclick: () => figure && save(figure, format) }) }));
-  const element = h("figure", { class: "cq-an-figure" },
-    h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, savers.map(({ button }) => button))), scroll, legend, wrong, note);
   let figure = /** @type {Figure | null} */ (null), known = "", near = false, drawn = false, left = false, width = 0, drawing = /** @type {Promise<unknown>} */ (Promise.resolve());
-
-  async function save(/** @type {Figure} */ { spec, key }, /** @type {string} */ format) {
-    try {
-      const { data, layout } = themed(spec, { print: true });
-      const height = layout.height ?? USUAL_PX, across = Math.max(PRINT_PX, least(spec));
-      const content = await (await plotly()).toImage({ data, layout: { ...layout, width: across, height } }, { format, width: across, height, scale: format === "png" ? 3 : 1 });
-      giveFile(content, `${fileName(key)}.${format}`);
-    } catch (error) {
-      toast(messageOf(error) || "This figure could not be saved.");
-    }
-  }
+  const menu = fileMenu("Download", FORMS.map(([form, what]) => ({ what, address: () => (figure ? address(figure.key, form) : "#") })), toast);
+  const element = h("figure", { class: "cq-an-figure" },
+    h("div", { class: "cq-an-head" }, title, h("div", { class: "cq-an-tools" }, menu)), scroll, legend, wrong, note);
 
   const draw = () => { drawing = until(drawing.then(drawNow, drawNow)); return drawing; };
   const wanted = () => (left || !near || !element.isConnected ? null : figure);
@@ -66,8 +54,11 @@ export function createFigure({ cell, fileName }) {
   // The colours of a heatmap that is scrolled stand under it, where they stay.
   function outside(/** @type {Spec} */ spec) {
     const heat = heatmap(spec);
-    legend.hidden = !(heat?.colorscale === "Cividis" && scroll.clientWidth && least(spec) > scroll.clientWidth);
-    if (heat && !legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
+    legend.hidden = !(heat && scroll.clientWidth && least(spec) > scroll.clientWidth);
+    if (!heat || legend.hidden) return legend;
+    const colours = h("i", { "aria-hidden": "true" });
+    if (Array.isArray(heat.colorscale)) colours.style.background = `linear-gradient(to right, ${heat.colorscale.map(([, colour]) => colour).join(", ")})`;
+    legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), colours, String(heat.zmax ?? 1)));
     return legend;
   }
 
@@ -95,7 +86,7 @@ export function createFigure({ cell, fileName }) {
       if (content === known) return;
       [figure, known] = [next, content];
       title.textContent = next.title;
-      for (const { label, button } of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
+      menu.firstElementChild?.setAttribute("aria-label", `Download: ${next.title}`);
       tellIn(note, next.note);
       plot.setAttribute("aria-label", next.alt);
       plot.style.minWidth = `${least(next.spec)}px`;
@@ -140,7 +131,6 @@ export function plotly() {
 /** @typedef {{ tickfont?: object }} Axis */
 
 const CLEAR = "rgba(0,0,0,0)";
-const PRINT = { ink: "#1c1a17", soft: "#5c564b", line: "#c9c4b8", card: "#ffffff", paper: "#ffffff" };
 
 /** @returns {Record<string, string>} */
 function colours() {
@@ -149,14 +139,13 @@ function colours() {
 }
 
 // The figure of a report, which brings no colours of text and paper, in those of the page.
-/** @param {Spec} spec @param {{ print?: boolean }} how ``print``: in those of a page of paper */
-export function themed({ data, layout }, { print = false } = {}) {
-  const { ink, soft, line, card, paper = CLEAR } = print ? PRINT : colours();
+function themed(/** @type {Spec} */ { data, layout }) {
+  const { ink, soft, line, card } = colours();
   const family = getComputedStyle(document.body).getPropertyValue("--sans").trim() || "sans-serif";
   const own = /** @type {Layout} */ (structuredClone(layout ?? {}));
   const axes = Object.fromEntries(Object.entries(own).filter(([name]) => /^[xy]axis\d*$/.test(name))
     .map(([name, axis]) => [name, { .../** @type {Axis} */ (axis), linecolor: line, tickcolor: line, tickfont: { .../** @type {Axis} */ (axis).tickfont, color: soft } }]));
-  return { data: structuredClone(data ?? []), layout: { ...own, ...axes, autosize: !print, dragmode: false, paper_bgcolor: paper, plot_bgcolor: CLEAR,
+  return { data: structuredClone(data ?? []), layout: { ...own, ...axes, autosize: true, dragmode: false, paper_bgcolor: CLEAR, plot_bgcolor: CLEAR,
     font: { size: 12.5, ...own.font, family, color: ink },
     hoverlabel: { ...own.hoverlabel, bgcolor: card, bordercolor: line, font: { family, color: ink } } } };
 }

@@ -10,14 +10,17 @@ const NOTES = "notes"; // they stand over the report, all the time
 /** @typedef {{ element: HTMLElement, link: HTMLElement, anchor: HTMLElement, put(next: Section, state: { awaited: boolean }): void, goTo(): void, leave(): void }} Own */
 
 /**
- * @param {{ query(): URLSearchParams, fileName(key: string): string, disputed(of: Pair, from: HTMLElement): void }} of ``query``: of the files that match what
+ * @param {{ query(): URLSearchParams, disputed(of: Pair, from: HTMLElement): void }} of ``query``: of the files that match what
  * is shown; ``disputed`` shows where two people differ
  */
-export function createSections({ query, fileName, disputed }) {
+export function createSections({ query, disputed }) {
   const index = h("ol", {}), element = h("div", { class: "cq-an-sections" });
   const nav = h("nav", { class: "cq-an-index", "aria-label": "Sections" }, index);
   const known = /** @type {Map<string, Own>} */ (new Map());
   let seats = /** @type {Map<string, number>} */ (new Map()); // as people are called in this report → seat
+
+  const fileOf = (/** @type {string} */ what) => (/** @type {string} */ key, /** @type {string} */ form) =>
+    `${at(`analysis/${what}`)}?${query()}&${what}=${encodeURIComponent(key)}&form=${form}`;
 
   /** @param {string} key @returns {Own} */
   function section(key) {
@@ -36,9 +39,8 @@ export function createSections({ query, fileName, disputed }) {
       intro.textContent = next.intro;
       numbers.replaceChildren(...(next.headlines.length ? [cards(next.headlines, state)] : []));
       opening = new Map(next.figures.filter(({ cells }) => Object.keys(cells ?? {}).length).map(({ key: of, cells }) => [of, Object.values(cells ?? {})]));
-      keep(figures, drawn, next.figures, () => createFigure({ cell: disputed, fileName }));
-      keep(tables, listed, next.tables.filter(({ key }) => key !== NOTES), () => createTable({ opens: disputed, pair: (row, table) => pairOf(row, table, opening),
-        address: (table, form) => `${at("analysis/table")}?${query()}&table=${encodeURIComponent(table)}&form=${form}` }));
+      keep(figures, drawn, next.figures, () => createFigure({ cell: disputed, address: fileOf("figure") }));
+      keep(tables, listed, next.tables.filter(({ key }) => key !== NOTES), () => createTable({ opens: disputed, pair: (row, table) => pairOf(row, table, opening), address: fileOf("table") }));
     };
     const goTo = () => {
       title.focus({ preventScroll: true });

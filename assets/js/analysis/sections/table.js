@@ -19,22 +19,24 @@ export function createTable({ address, pair, opens }) {
   const table = h("table", { class: "cq-sttable cq-an-table" }, caption, head, body);
   const scroll = h("div", { class: "cq-stscroll", role: "region", tabindex: "0" }, table);
   const more = h("button", { class: "cq-btn small", type: "button", onclick: () => { all = !all; draw(); } });
-  const note = h("p", { class: "cq-quiet", dir: "auto" }), none = h("p", { class: "cq-quiet cq-an-empty" });
+  const remarks = h("ol", { class: "cq-an-remarks cq-quiet", dir: "auto" }), note = h("p", { class: "cq-quiet", dir: "auto" }), none = h("p", { class: "cq-quiet cq-an-empty" });
   let shown = /** @type {Table | null} */ (null), known = "", all = false, by = /** @type {{ key: string, falling: boolean } | null} */ (null);
   const menu = fileMenu("Download", FORMS.map(([form, what]) => ({ what, address: () => (shown ? address(shown.key, form) : "#") })), toast);
-  const element = h("details", { class: "cq-an-tablebox" }, h("summary", {}, title, size), h("div", { class: "cq-an-tools" }, menu), none, scroll, more, note);
+  const element = h("details", { class: "cq-an-tablebox" }, h("summary", {}, title, size), h("div", { class: "cq-an-tools" }, menu), none, scroll, more, remarks, note);
 
   function draw() {
     if (!shown) return;
-    const table = shown, { rows, shown: texts } = table, columns = together(table.columns);
+    const table = shown, { rows, shown: texts } = table, columns = together(table.columns), said = remarksOf(table);
     if (!columns.some(({ key }) => key === by?.key)) by = null; // the column may be gone: other filters, another report
     const order = sorted(rows, columns.find(({ key }) => key === by?.key)?.place, by?.falling ?? false);
     const few = all || rows.length <= FIRST_ROWS + SPARE ? order : order.slice(0, FIRST_ROWS);
     const focus = element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
     const pairs = rows.map((row) => pair(row, table)), opening = pairs.some(Boolean);
     head.replaceChildren(h("tr", {}, columns.map(column), opening ? h("th", { scope: "col" }, h("span", { class: "sr", text: "Disputed items" })) : null));
-    body.replaceChildren(...few.map((place) => h("tr", {}, columns.map((it) => cell(texts[place], it)),
+    body.replaceChildren(...few.map((place) => h("tr", {}, columns.map((it) => cell(texts[place], it, said.of[place])),
       opening ? h("td", { class: "num" }, behindOf(pairs[place], place, texts[place])) : null)));
+    remarks.replaceChildren(...said.all.map((text) => h("li", { text })));
+    remarks.hidden = !said.all.length;
     more.hidden = rows.length <= FIRST_ROWS + SPARE;
     more.textContent = all ? "Show fewer rows" : `Show all ${count(rows.length)} rows`;
     if (focus) element.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
@@ -82,10 +84,23 @@ export function createTable({ address, pair, opens }) {
 }
 
 const LONG = 46;
-function cell(/** @type {string[]} */ texts, /** @type {Drawn} */ { place, kind, range }) {
+// ``marks``: numbers of the row's remarks, beside its name.
+function cell(/** @type {string[]} */ texts, /** @type {Drawn} */ { place, kind, range }, /** @type {number[]} */ marks) {
   const [low, high] = (range ?? []).map((at) => texts[at]), between = range && low !== NONE && high !== NONE;
   return h(place ? "td" : "th", { class: kind !== "text" ? "num" : texts[place].length > LONG ? "long" : "", scope: place ? null : "row", dir: kind === "text" ? "auto" : null },
-    texts[place], between ? h("small", { text: ` [${low}, ${high}]` }) : null);
+    texts[place], between ? h("small", { text: ` [${low}, ${high}]` }) : null,
+    place || !marks.length ? null : h("sup", {}, h("span", { class: "sr", text: " remark " }), marks.join(" ")));
+}
+
+// Sentences about rows stand under the table, each once; and for each row the numbers of its own.
+function remarksOf(/** @type {Table} */ { columns, shown }) {
+  const places = columns.flatMap(({ kind }, place) => (kind === "remark" ? [place] : []));
+  const all = /** @type {string[]} */ ([]);
+  const of = shown.map((texts) => places.map((place) => texts[place]).filter((text) => text && text !== NONE).map((text) => {
+    if (!all.includes(text)) all.push(text);
+    return all.indexOf(text) + 1;
+  }));
+  return { all, of };
 }
 
 // The bounds of an interval stand in the cell of their value; files keep them apart.
@@ -93,7 +108,7 @@ function together(/** @type {Column[]} */ columns) {
   /** @type {Map<string, number>} */
   const place = new Map(columns.map(({ key }, number) => [key, number]));
   const bounds = new Set(columns.flatMap(({ key }) => (place.has(`${key}_low`) && place.has(`${key}_high`) ? [`${key}_low`, `${key}_high`] : [])));
-  return columns.filter(({ key }) => !bounds.has(key)).map((column) => ({ ...column, place: place.get(column.key) ?? -1,
+  return columns.filter(({ key, kind }) => !bounds.has(key) && kind !== "remark").map((column) => ({ ...column, place: place.get(column.key) ?? -1,
     range: bounds.has(`${column.key}_low`) ? [`${column.key}_low`, `${column.key}_high`].map((key) => place.get(key) ?? -1) : null }));
 }
 

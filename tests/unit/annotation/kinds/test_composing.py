@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 from typing import get_args
 
+import jsonschema
 import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
@@ -13,7 +14,7 @@ from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import preference_json, preference_report
-from annotation.kinds.reports import check_scale, compose, load_answers
+from annotation.kinds.reports import check_scale, compose, load_answers, report_file, report_schema
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.precision import kappa_precision
@@ -24,6 +25,7 @@ from annotation.studies.service import StudyService
 from cir_core.errors import StudyError
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
+from tests.fakes.session_ratings import a_session, keep_sessions
 from tests.fakes.studies import flagged, make_study, valid
 
 OPTIONS = Options(draws=30, seed=5)
@@ -139,6 +141,25 @@ def test_people_are_in_the_report_and_their_names_can_be_hidden(verdicts, prefer
             assert all(one["confusion"] is None for one in whole.json["people"])     # of fewer than ten units
             assert not hide or not any(name in json.dumps(whole.json["people"]) for name in PEOPLE)
     assert [row[0] for row in tables["people-sides"].rows] == names
+
+
+@pytest.fixture
+def ratings(store):
+    return load_answers(store, keep_sessions(store, [a_session(number, "own") for number in range(3)],
+                                             {"Ann": {0: 1, 1: 2, 2: 3}, "Bob": {0: 1, 1: 4}}))
+
+
+@pytest.mark.parametrize("answers", ["verdicts", "preferences", "ratings"])
+def test_reports_are_as_their_schema_says(answers, request):
+    schema, found = report_schema(), request.getfixturevalue(answers)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    check = jsonschema.Draft202012Validator(schema)
+    for given in (found, replace(found, judgements=())):
+        content = json.loads(report_file(compose(given, options=OPTIONS, width=0.3), "json"))
+        assert [error.message for error in check.iter_errors(content)] == []
+        for key in ("about", "schema_version", *schema["$defs"][content["about"]["kind"]]["required"]):
+            assert not check.is_valid({name: one for name, one in content.items() if name != key}), key
+        assert not check.is_valid(content | {"schema_version": 1})
 
 
 @pytest.mark.parametrize("answers", ["verdicts", "preferences"])

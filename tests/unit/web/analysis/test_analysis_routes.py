@@ -25,6 +25,7 @@ from annotation.accounts.roles import Capability, may
 from annotation.analysis.records import Options, Selection
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.exclusion import Rules
+from annotation.kinds.reports import compose, load_answers
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.records import Disputed
@@ -32,6 +33,7 @@ from annotation.records import PlannedAssignment, Role, Study, StudyImage
 from annotation.studies.service import StudyService
 from cir_core.errors import CirqueError
 from cir_core.reports.formats import FORMS
+from cir_core.reports.paper import figure_files
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
@@ -48,8 +50,8 @@ from web.http.visitor import Visitor
 PEOPLE = ("Adalgisa", "Bérénice", "Cem Öz")
 ANALYST = "Anneliese"
 BROAD, TARGET = flagged("QUERY_TOO_BROAD"), flagged("INVALID_TARGET_IMAGE", reasons=("3a",))
-TABLE = "counts"
-READS = ("report", "table", "file", "disputed")
+TABLE, FIGURE = "counts", "flag-rates"
+READS = ("report", "table", "figure", "file", "disputed")
 Open = Callable[..., TestClient]
 
 
@@ -160,7 +162,7 @@ def test_who_may_do_what(
     client = visit(role)
     assert client.get("analysis/studies").status_code == reads
     for call in READS:
-        more = {"report": {}, "table": {"table": TABLE}, "file": {"form": "md"}, "disputed": {}}[call]
+        more = {"table": {"table": TABLE}, "figure": {"figure": FIGURE}, "file": {"form": "md"}}.get(call, {})
         answer = client.get(f"analysis/{call}", params={**asked(study, draws=0), **more})
         assert answer.status_code == reads, call
         if reads != 200:
@@ -268,7 +270,8 @@ def test_a_preference_study_with_its_rules_and_cutoffs(visit: Open, survey: Stud
     fewer = fetch(client, "report", survey, rules="one-side=0.51")
     assert fewer["report"]["n_valid"] < 12
     planned = {section["key"] for section in found["sections"]} - {section["key"] for section in fewer["sections"]}
-    assert len(planned) == 1
+    # Without a second metric there are no tests between metrics, and no two methods are compared: no empty sections.
+    assert planned == {"precision", "metric-tests", "methods"}
 
 
 def test_empty_and_unfinished_studies_say_what_is_missing(
@@ -303,6 +306,8 @@ def test_hidden_names_are_in_no_byte_of_any_answer(visit: Open, study: Study, su
         answers += [client.get("analysis/table", params={**hidden, "table": table["key"], "form": form})
                     for form in FORMS]
     answers += [client.get("analysis/file", params={**hidden, "form": form}) for form in FILES]
+    figures = [figure for section in report.json()["sections"] for figure in section["figures"]]
+    answers += [client.get("analysis/figure", params={**hidden, "figure": figure["key"]}) for figure in figures[:1]]
     if kind == "validity":
         answers += [client.get("analysis/disputed", params={**hidden, **pair})
                     for pair in ({}, {"a": "1", "b": "2"}, {"a": "1", "b": "2", "key": "QUERY_TOO_BROAD"})]
@@ -395,10 +400,11 @@ def test_unknown_studies_tables_and_forms(visit: Open, study: Study) -> None:
         for call in READS:
             answer = client.get(f"analysis/{call}", params={"study": name})
             assert (answer.status_code, answer.json()["kind"]) == (404, "unknown"), call
-    table = client.get("analysis/table", params=asked(study, table="nosuch"))
-    assert table.status_code == 400 and "This report has no table 'nosuch'. It has: " in table.json()["problem"]
-    for call, form in (("table", "xlsx"), ("file", "pdf")):
-        answer = client.get(f"analysis/{call}", params=asked(study, table="pairs", form=form))
+    for what in ("table", "figure"):
+        none = client.get(f"analysis/{what}", params=asked(study, **{what: "nosuch"}))
+        assert none.status_code == 400 and f"This report has no {what} 'nosuch'. It has: " in none.json()["problem"]
+    for call, form in (("table", "xlsx"), ("figure", "eps"), ("file", "pdf")):
+        answer = client.get(f"analysis/{call}", params=asked(study, form=form))
         assert answer.status_code == 400, call
 
 
@@ -592,7 +598,19 @@ def test_every_table_in_every_form(visit: Open, study: Study, survey: Study, kin
             assert answer.headers["content-disposition"].endswith(f"{table['key']}.{form}")
             assert answer.headers["cache-control"] == "no-store"
         as_json = client.get("analysis/table", params=asked(of, plan=0.2, table=table["key"], form="json")).json()
-        assert [list(row.values()) for row in as_json["rows"]] == table["rows"]
+        keys = [column["key"] for column in table["columns"]]       # without codes, and counts that are all the same
+        assert [[row[key] for key in keys] for row in as_json["rows"]] == table["rows"]
+
+
+def test_a_figure_as_the_file_of_a_written_report(visit: Open, study: Study, store: SqlStudyStore) -> None:
+    client = visit("analyst")
+    usual = compose(load_answers(store, study), options=Options(draws=20, seed=4711))
+    drawn = next(one for section in usual.sections for one in section.figures if one.key == FIGURE)
+    for form, kind in (("svg", "image/svg+xml"), ("pdf", "application/pdf"), ("png", "image/png")):
+        answer = client.get("analysis/figure", params=asked(study, figure=FIGURE, form=form))
+        assert (answer.status_code, answer.headers["content-type"]) == (200, kind)
+        assert answer.headers["content-disposition"].endswith(f"{FIGURE}.{form}")
+        assert answer.content == figure_files([drawn])[f"figures/{FIGURE}.{form}"]
 
 
 def test_the_whole_report_as_files(visit: Open, study: Study) -> None:

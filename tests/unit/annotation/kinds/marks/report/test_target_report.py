@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import jsonschema
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
@@ -13,7 +14,7 @@ from annotation.analysis.records import Options, Selection, StudyAnswers
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement
 from annotation.kinds.marks.report.report import target_report
-from annotation.kinds.reports import compose, report_files
+from annotation.kinds.reports import compose, report_file, report_files, report_schema
 from annotation.records import Assignment, Item, Judgement, Seat, Study, StudyPlan
 from cir_core.errors import StudyError
 
@@ -69,6 +70,14 @@ def test_agreement_by_hand():
     ben = report.people[1]
     assert (ben.name, ben.answers, dict(ben.marks)) == ("Ben", 3, {"yes": 5, "no": 5, "unsure": 0})
     assert ben.kappa == pytest.approx((22 / 40 + 1 / 3) / 2)
+
+
+def test_the_json_is_as_the_schema_says():
+    for given in (QUERIES, []):
+        content = json.loads(report_file(compose(answers(given), options=Options(20)), "json"))
+        check = jsonschema.Draft202012Validator(report_schema())
+        assert [error.message for error in check.iter_errors(content)] == []
+        assert not check.is_valid(content | {"curve": [{"threshold": 0.5}]})
 
 
 def test_the_curve_is_that_of_scikit_learn():

@@ -51,7 +51,7 @@ def test_every_cell_fits_its_column_and_is_a_number_or_nothing(sections):
         assert len({column.key for column in table.columns}) == len(table.columns)
         for row in table.rows:
             for column, cell in zip(table.columns, row, strict=True):
-                if column.kind == "text":
+                if column.kind in ("text", "code"):
                     assert cell is None or isinstance(cell, str), (table.key, column.key)
                 else:
                     assert cell is None or (isinstance(cell, int | float) and isfinite(cell)), (table.key, column.key)
@@ -84,22 +84,25 @@ def test_figures_are_plain_json_without_a_theme_that_plotly_takes(sections):
         assert layout["height"] > 0
 
 
-def test_a_heatmap_has_a_colour_from_0_to_1_and_a_text_with_the_number_of_few_items():
+def test_a_heatmap_is_a_triangle_with_white_at_chance_and_a_text_with_the_number_of_few_items():
     found = figure(ALL["validity"](), "pairwise-kappa")
     values, gaps, texts = found.spec["data"]
-    assert values["z"] == [[None, 0.5, None], [0.5, None, None], [None, None, None]]
-    assert (values["zmin"], values["zmax"], values["colorscale"]) == (0, 1, "Cividis")
-    assert gaps["z"] == [[None, None, 1], [None, None, 1], [1, 1, None]]
+    # Rows are the second and third of three people, columns the first and second.
+    assert values["z"] == [[0.5, None], [None, None]]
+    assert (values["zmin"], values["zmax"], values["colorscale"][5]) == (-1, 1, [0.5, "#f7f7f7"])
+    assert gaps["z"] == [[None, None], [1, 1]]
+    axes = [found.spec["layout"][axis]["ticktext"] for axis in ("xaxis", "yaxis")]
+    assert [len(axis) for axis in axes] == [2, 2] and axes[0][1] == axes[1][0]
     said = dict(zip(zip(texts["y"], texts["x"], strict=True), texts["text"], strict=True))
-    assert said == {(0, 1): "0.50", (1, 0): "0.50", (0, 2): "–", (2, 0): "–", (1, 2): "–", (2, 1): "–"}
-    assert values["hovertext"][0][2] == (
+    assert said == {(0, 0): "0.50", (1, 0): "–", (1, 1): "–"}
+    assert values["hovertext"][1][0] == (
         "ann and cleo | $x$<br>κ –<br>n = 4<br>both raters used a single category")
     # Two people who share nothing have nothing to open.
     assert found.cells == {
-        "0,1": {"a": 1, "b": 2, "key": "binary"}, "1,0": {"a": 2, "b": 1, "key": "binary"},
-        "0,2": {"a": 1, "b": 3, "key": "binary"}, "2,0": {"a": 3, "b": 1, "key": "binary"},
+        "0,0": {"a": 2, "b": 1, "key": "binary"}, "1,0": {"a": 3, "b": 1, "key": "binary"},
     }
     agreement = figure(ALL["validity"](), "pairwise-signature")
+    assert (agreement.spec["data"][0]["zmin"], agreement.spec["data"][0]["colorscale"]) == (0, "Cividis")
     assert "1.00<br>n = 4" in agreement.spec["data"][2]["text"]
 
 
@@ -121,7 +124,8 @@ def test_pairs_stand_in_tables_with_n_and_reason():
 
 def test_disagreements_count_both_ways_round():
     (row,) = rows(by_key(ALL["validity"](), "signature", "disagreements"))
-    assert row == {"one": "A+B", "other": "VALIDATED", "times": 6}     # 4 one way, 2 the other
+    assert row == {"one_name": "Wrong target + Broad", "other_name": "Validated", "one": "A+B", "other": "VALIDATED",
+                   "times": 6}     # 4 one way, 2 the other
 
 
 def test_people_have_their_mean_kappa_over_pairs_with_one():
