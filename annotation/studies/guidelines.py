@@ -1,0 +1,128 @@
+"""A study's own guidelines: Markdown with pictures, and the HTML of it, which is safe to show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from annotation.records import LOCAL, Study
+from annotation.studies.image_snapshots import FindPicture, Freezer, studies_folder
+from annotation.studies.store import StudyStore
+from cir_core.errors import StudyError
+from cir_core.support.texts import can_be_stored, counted, quoted, shortened
+
+MOST_TEXT = 50_000
+MOST_PICTURES = 50
+_SETTING = "guidelines"
+_LINKS = ("http", "https", "mailto")
+_LOWER = 2     # levels: the page has a heading, and the guidelines as a whole have one
+
+
+@dataclass(frozen=True)
+class Guidelines:
+    """``find``: the pictures that the text names."""
+
+    text: str
+    find: FindPicture
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    found = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+    found.validateLink = lambda url: True   # type: ignore[method-assign]   # addresses are looked at here
+    return found
+
+
+def pictures_of(text: str) -> list[str]:
+    """Names of pictures in the text, each once."""
+    return list(dict.fromkeys(unquote(str(one.attrs.get("src", ""))) for one in _all(_markdown().parse(text))
+                              if one.type == "image"))
+
+
+def html_of(text: str, address: Callable[[str], str | None]) -> str:
+    """The text as HTML, without any HTML of its own, links to other than web and mail addresses, and pictures for which
+    ``address`` has none."""
+    tokens = _markdown().parse(text)
+    for one in _all(tokens):
+        if one.type in ("heading_open", "heading_close"):
+            one.tag = f"h{min(6, int(one.tag[1:]) + _LOWER)}"
+        elif one.type == "link_open":
+            href = str(one.attrs.get("href", ""))
+            one.attrs = ({"href": href, "target": "_blank", "rel": "noopener noreferrer"}
+                         if urlsplit(href).scheme.lower() in _LINKS else {})
+        elif one.type == "image":
+            source = address(unquote(str(one.attrs.get("src", ""))))
+            if source is None:
+                one.type, one.content, one.children = "text", one.content, None
+            else:
+                one.attrs = {"src": source, "alt": one.content}
+    return str(_markdown().renderer.render(tokens, _markdown().options, {}))
+
+
+def text_of(study: Study) -> str:
+    return str(_kept(study).get("text", ""))
+
+
+def study_html(study: Study, address: Callable[[str, str], str]) -> str:
+    """HTML of a study's guidelines; "" without any. ``address`` of a study's id and a picture's token."""
+    pictures = _kept(study).get("pictures", {})
+    return html_of(text_of(study), lambda name: address(study.study_id, pictures[name]) if name in pictures else None)
+
+
+def with_guidelines(home: Path, study: Study, given: Guidelines, *, max_megapixels: float) -> Mapping[str, Any]:
+    """The settings of ``study`` with these guidelines, whose pictures are copied into its folder. Pictures that it has
+    already need not be found. Raises ``StudyError`` for a text that is too long, and pictures that are missing or
+    cannot be read."""
+    text, old = given.text.strip(), _kept(study).get("pictures", {})
+    rest = {name: value for name, value in study.settings.items() if name != _SETTING}
+    if len(text) > MOST_TEXT or not can_be_stored(text):
+        raise StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or have characters that are no "
+                         "text. Shorten them.")
+    names = pictures_of(text)
+    if len(names) > MOST_PICTURES:
+        raise StudyError(f"The guidelines have {len(names)} pictures, and may have {MOST_PICTURES}. Leave some out.")
+    new = [name for name in names if name not in old]
+    refuse_addresses(new)
+    folder = studies_folder(home) / study.study_id
+    if new:
+        folder.mkdir(parents=True, exist_ok=True)   # an imported study has none
+    found = Freezer(folder).freeze(new, given.find, max_megapixels=max_megapixels)
+    if found.refused:
+        raise StudyError(f"{counted(len(found.refused), 'picture')} of the guidelines cannot be used: " + "; ".join(
+            f"{shortened(name, 80)} {why}" for name, why in found.refused.items()) + ". Add or replace them.")
+    if not text:
+        return rest
+    tokens = {name: found.images[name].token if name in found.images else old[name] for name in names}
+    return {**rest, _SETTING: {"text": text, "pictures": tokens}}
+
+
+def refuse_addresses(names: Sequence[str]) -> None:
+    """Raises ``StudyError`` for a picture that is on another site."""
+    for name in names:
+        if "://" in name or name.startswith("//"):
+            raise StudyError(f"The guidelines show a picture of another site, {quoted(shortened(name, 80))}. Save it, "
+                             "add it to the pictures, and write its name.")
+
+
+def set_guidelines(
+    store: StudyStore, home: Path, study: Study, given: Guidelines, *, max_megapixels: float = 64.0, by: str = LOCAL,
+) -> Study:
+    """Store guidelines of a study; an empty text removes them. Raises ``StudyError``."""
+    settings = with_guidelines(home, study, given, max_megapixels=max_megapixels)
+    return store.change_settings(study.study_id, settings, by=by)
+
+
+def _kept(study: Study) -> Mapping[str, Any]:
+    found = study.settings.get(_SETTING)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _all(tokens: Sequence[Token]) -> list[Token]:
+    return [one for token in tokens for one in (token, *(token.children or ()))]
