@@ -1,4 +1,4 @@
-"""A study's own guidelines: Markdown with pictures, and the HTML of it, which is safe to show."""
+"""A study's own guidelines: Markdown with pictures, as elements that are safe to show."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from annotation.records import LOCAL, Study
 from annotation.studies.image_snapshots import FindPicture, Freezer, studies_folder
@@ -23,6 +24,10 @@ MOST_PICTURES = 50
 _SETTING = "guidelines"
 _LINKS = ("http", "https", "mailto")
 _LOWER = 2     # levels: the page has a heading, and the guidelines as a whole have one
+_TAGS = frozenset({"p", "em", "strong", "s", "ul", "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody",
+                   "tr", "th", "td"})
+Node = str | dict[str, Any]
+"""A text, or an element: its tag, its children, of a link "href", of a picture "src" and "alt"."""
 
 
 @dataclass(frozen=True)
@@ -46,34 +51,48 @@ def pictures_of(text: str) -> list[str]:
                               if one.type == "image"))
 
 
-def html_of(text: str, address: Callable[[str], str | None]) -> str:
-    """The text as HTML, without any HTML of its own, links to other than web and mail addresses, and pictures for which
-    ``address`` has none."""
-    tokens = _markdown().parse(text)
-    for one in _all(tokens):
-        if one.type in ("heading_open", "heading_close"):
-            one.tag = f"h{min(6, int(one.tag[1:]) + _LOWER)}"
-        elif one.type == "link_open":
-            href = str(one.attrs.get("href", ""))
-            one.attrs = ({"href": href, "target": "_blank", "rel": "noopener noreferrer"}
-                         if urlsplit(href).scheme.lower() in _LINKS else {})
-        elif one.type == "image":
+def nodes_of(text: str, address: Callable[[str], str | None]) -> list[Node]:
+    """The text as elements for a page, in plain JSON: without any HTML of its own, links to other than web and mail
+    addresses, and pictures for which ``address`` has none."""
+    return _nodes(SyntaxTreeNode(_markdown().parse(text)).children, address)
+
+
+def _nodes(found: Sequence[SyntaxTreeNode], address: Callable[[str], str | None]) -> list[Node]:
+    return [each for one in found for each in _node(one, address)]
+
+
+def _node(one: SyntaxTreeNode, address: Callable[[str], str | None]) -> list[Node]:
+    match one.type:
+        case "text" | "html_inline" | "html_block":
+            return [one.content]
+        case "inline":
+            return _nodes(one.children, address)
+        case "softbreak":
+            return ["\n"]
+        case "code_inline":
+            return [{"tag": "code", "children": [one.content]}]
+        case "fence" | "code_block":
+            return [{"tag": "pre", "children": [{"tag": "code", "children": [one.content]}]}]
+        case "image":
             source = address(unquote(str(one.attrs.get("src", ""))))
-            if source is None:
-                one.type, one.content, one.children = "text", one.content, None
-            else:
-                one.attrs = {"src": source, "alt": one.content}
-    return str(_markdown().renderer.render(tokens, _markdown().options, {}))
+            return [one.content] if source is None else [{"tag": "img", "src": source, "alt": one.content}]
+    children = _nodes(one.children, address)
+    if one.type == "heading":
+        return [{"tag": f"h{min(6, int(one.tag[1:]) + _LOWER)}", "children": children}]
+    href = str(one.attrs.get("href", ""))
+    if one.type == "link" and urlsplit(href).scheme.lower() in _LINKS:
+        return [{"tag": "a", "href": href, "children": children}]
+    return [{"tag": one.tag, "children": children}] if one.tag in _TAGS else children
 
 
 def text_of(study: Study) -> str:
     return str(_kept(study).get("text", ""))
 
 
-def study_html(study: Study, address: Callable[[str, str], str]) -> str:
-    """HTML of a study's guidelines; "" without any. ``address`` of a study's id and a picture's token."""
+def study_nodes(study: Study, address: Callable[[str, str], str]) -> list[Node]:
+    """:func:`nodes_of` a study's guidelines; none without any. ``address`` of a study's id and a picture's token."""
     pictures = _kept(study).get("pictures", {})
-    return html_of(text_of(study), lambda name: address(study.study_id, pictures[name]) if name in pictures else None)
+    return nodes_of(text_of(study), lambda name: address(study.study_id, pictures[name]) if name in pictures else None)
 
 
 def with_guidelines(home: Path, study: Study, given: Guidelines, *, max_megapixels: float) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from annotation.records import Workspace
-from annotation.studies.guidelines import study_html
+from annotation.studies.guidelines import study_nodes
 from cir_core.errors import StudyError
 from web.http.json_api import Endpoint, Fields, check_opener, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor
@@ -32,8 +32,8 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
     def rubric(visitor: Visitor, query: Mapping[str, str]) -> object:
         name = _study(visitor, query)
         page = studies.page(name)
-        html = study_html(services.study_store.study(name), lambda study, token: address(study, token, "l"))
-        return {**page, "guidelines": html}
+        own = study_nodes(services.study_store.study(name), lambda study, token: address(study, token, "l"))
+        return {**page, "own_guidelines": own}
 
     def at(visitor: Visitor, query: Mapping[str, str]) -> object:
         return _desk(visitor, studies.workspace(

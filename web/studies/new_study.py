@@ -24,7 +24,7 @@ from annotation.sources.tables.files import Table
 from annotation.sources.tables.known import open_table
 from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
 from annotation.studies.creation import check_name
-from annotation.studies.guidelines import Guidelines, html_of
+from annotation.studies.guidelines import Guidelines, nodes_of
 from cir_core.errors import CirqueError, DatasetError, GalleryError, ImageUnreadable, StudyError
 from cir_core.gallery.gallery import list_galleries, open_gallery
 from cir_core.settings import Settings
@@ -104,7 +104,7 @@ def new_study_routes(services: Services) -> APIRouter:
             shutil.rmtree(draft.scratch, ignore_errors=True)
             shown = preview(items_of(intake, read, columns, there, first=FIRST), draft.scratch,
                             settings.max_image_megapixels)
-        page = {**KINDS[kind].answers.page(shown.study), "guidelines": ""}
+        page = {**KINDS[kind].answers.page(shown.study), "own_guidelines": []}
         return {"items": len(found.items), "counts": dict(found.counts), "notes": list(found.notes),
                 "forecast": _forecast(intake, len(found.items), sent.get("design")), "page": page,
                 "desks": [_moved(present.workspace(desk), draft) for desk in shown.desks]}
@@ -120,7 +120,7 @@ def new_study_routes(services: Services) -> APIRouter:
         """Guidelines as people will read them."""
         draft = of(visitor, sent)
         there = {name for name, _ in draft.files("guidelines")}
-        return {"html": html_of(str(sent["text"]), lambda name: (
+        return {"nodes": nodes_of(str(sent["text"]), lambda name: (
             f"studies/new/guide/{draft.name}/{name}" if name in there else None))}
 
     def create(visitor: Visitor, sent: Fields) -> object:

@@ -348,7 +348,26 @@ interface Job {
   id: string; kind: string; command: string; by: string; screen: boolean; state: "running" | "stopped" | "failed" | "interrupted" | "done"; stopping: boolean; stage: string; done: number;
   total: number; rate: number | null; left: string; error: string; began: string; alive: string; resumable: boolean; resumes: boolean; log: string[] | null;
 }
+/** Of guidelines: a text, or an element. */
+type GuideNode = string | { tag: string; children?: GuideNode[]; href?: string; src?: string; alt?: string };
+/** A study that is being made: what is uploaded, what its table is, and its first items. */
+type DraftPart = "table" | "pictures" | "guidelines";
+type DraftFiles = Record<DraftPart, { name: string; bytes: number }[]>;
+interface NewKind {
+  kind: Kind; title: string; one: string; many: string; about: string;
+  fields: { name: string; title: string; required: boolean; many: boolean; least: number }[];
+  design: { name: string; title: string; value: number; least: number; most: number; explained: string }[];
+}
+interface DraftTable { file: string; names: string[]; rows: number; notes: string[]; head: string[][]; kind: Kind | null; columns: Record<string, Record<string, string[]>> }
+interface DraftForecast {
+  problem?: string; people: number; hours_per_person: number; hours_total: number; items_per_person?: number; per_person?: number; judgements?: number;
+  answers?: number; pairs?: number;
+}
+interface DraftLook { items: number; counts: Record<string, number>; notes: string[]; forecast: DraftForecast; page: object; desks: Desk[] }
 interface Answers {
+  "studies/new/choices": { kinds: NewKind[]; galleries: { name: string; size: number }[]; most_mb: number }; "studies/new/begin": { draft: string };
+  "studies/new/files": DraftFiles; "studies/new/drop": DraftFiles; "studies/new/table": DraftTable; "studies/new/look": DraftLook; "studies/new/plan": DraftForecast;
+  "studies/new/guide": { nodes: GuideNode[] }; "studies/new/create": { name: string; items: number; notes: string[] };
   "jobs/all": { jobs: Job[]; may_index: boolean }; "jobs/stop": { stopping: boolean }; "jobs/resume": { id: string }; "jobs/forget": { id: string }; "jobs/index": { id: string };
   "jobs/choices": { folders: string[]; encoders: string[]; usual: string; galleries: string[] };
   "weights": WeightsState; "weights/fetch": WeightsState; "weights/stop": WeightsState;

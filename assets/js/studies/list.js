@@ -10,12 +10,13 @@ export async function listView(/** @type {Screen} */ screen) {
   const rows = new Map(studies.map((study) => [study.id, row(screen, study)]));
   const element = h("div", {},
     h("header", { class: "cq-sthead" }, h("h1", { text: "Studies" }),
-      h("p", { class: "cq-quiet", text: studies.length ? plural(studies.length, "study", "studies") : "" })),
+      h("p", { class: "cq-quiet", text: studies.length ? plural(studies.length, "study", "studies") : "" }),
+      h("span", { class: "cq-grow" }), screen.may("manage") ? h("button", { class: "cq-btn primary", type: "button", text: "New study", onclick: screen.make }) : null),
     studies.length
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "Create a study from the command line: from an audit, query files, search sessions or multi-turn sessions. Plan it here first; the command is shown below the plan."
+          ? "New study makes one of a table and its pictures. From an audit, search sessions or multi-turn sessions it is made on the command line: cirque study create."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
