@@ -16,7 +16,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from annotation.kinds.intake import Intake, NewStudy, items_of
+from annotation.kinds.intake import SEED, Intake, NewStudy, items_of
 from annotation.kinds.proposal import FIRST, preview, propose
 from annotation.kinds.table import KINDS
 from annotation.sources.tables.columns import checked
@@ -53,7 +53,7 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage")
-        return {"kinds": [_kind_json(name, intake) for name, intake in intakes.items()],
+        return {"kinds": [_kind_json(name, intake, settings.seed) for name, intake in intakes.items()],
                 "galleries": [{"name": one.name, "size": one.size} for one in list_galleries(settings.home)
                               if one.status == "complete"],
                 "most_mb": settings.max_study_upload_mb}
@@ -245,12 +245,12 @@ def _beside(folder: Path) -> Callable[[str], Path | None]:
                               and path.resolve().is_relative_to(folder.resolve())), None)
 
 
-def _kind_json(name: str, intake: Intake) -> Json:
+def _kind_json(name: str, intake: Intake, seed: int) -> Json:
     kind = KINDS[name]
     return {"kind": name, "title": kind.title, "one": kind.one, "many": kind.many, "about": intake.about,
             "fields": [{"name": one.name, "title": one.title, "required": one.required, "many": one.many,
                         "least": one.least} for one in intake.fields],
-            "design": [asdict(one) for one in intake.design]}
+            "design": [{**asdict(one), **({"value": seed} if one is SEED else {})} for one in intake.design]}
 
 
 def _files_json(draft: Draft) -> Json:

@@ -29,9 +29,9 @@ function send(draft, part, file, told) {
   return promise;
 }
 
-const megabytes = (/** @type {{ bytes: number }[]} */ files) => {
-  const mb = files.reduce((sum, { bytes }) => sum + bytes, 0) / 2 ** 20;
-  return `${mb < 10 ? mb.toFixed(1) : Math.round(mb).toLocaleString("en")} MB`;
+const size = (/** @type {{ bytes: number }[]} */ files) => {
+  const kb = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1024;
+  return kb < 1000 ? `${Math.ceil(kb)} kB` : `${kb < 10240 ? (kb / 1024).toFixed(1) : Math.round(kb / 1024).toLocaleString("en")} MB`;
 };
 
 /**
@@ -68,7 +68,7 @@ export function fileBox({ part, label, hint, accept, many = false, folder = fals
   }
   function show(/** @type {DraftFiles} */ files) {
     const there = files[part];
-    state.textContent = !there.length ? "" : there.length === 1 ? `${there[0].name}, ${megabytes(there)}` : `${plural(there.length, "file")}, ${megabytes(there)}`;
+    state.textContent = !there.length ? "" : there.length === 1 ? `${there[0].name}, ${size(there)}` : `${plural(there.length, "file")}, ${size(there)}`;
     drop.hidden = !there.length;
   }
   async function take(/** @type {File[]} */ files) {

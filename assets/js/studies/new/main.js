@@ -78,16 +78,19 @@ export async function newView(/** @type {Screen} */ screen) {
   function drawLook() {
     show.disabled = !look?.desks.length;
     for (const button of [open, closed]) button.disabled = !look;
-    if (look) facts.textContent = [`${plural(look.items, kindOf().one, kindOf().many)}: ${Object.entries(look.counts).map(([group, number]) => `${group} ${count(number)}`).join(", ")}.`, ...look.notes].join(" ");
+    if (look) facts.textContent = [`${plural(look.items, kindOf().one, kindOf().many)}: ${Object.entries(look.counts).map(([group, number]) => `${group.replace(/^table::/, "")} ${count(number)}`).join(", ")}.`, ...look.notes].join(" ");
     if (look) design.show(look.items, look.forecast);
   }
   const check = () => {
     look = null;
     asked += 1;
     tellIn(lookProblem, "");
-    facts.textContent = !table ? "Choose a table first." : !pictures && !typed.gallery ? "Add its pictures, or choose a gallery." : "Reading …";
+    const lacks = kindOf().fields.filter(({ name: one, required, least }) => required && (typed.columns[typed.kind]?.[one] ?? []).length < least);
+    facts.textContent = !table ? "Choose a table first." : lacks.length ? `Say above which column is what: ${lacks.map(({ title }) => title.toLowerCase()).join(", ")}.`
+      : !pictures && !typed.gallery ? "Add its pictures, or choose a gallery." : "Reading …";
     drawLook();
-    if (table && (pictures || typed.gallery)) soon.start(reads);
+    soon.stop();
+    if (table && !lacks.length && (pictures || typed.gallery)) soon.start(reads);
   };
   const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: typed.design[typed.kind] ?? {} });
   async function reads() {

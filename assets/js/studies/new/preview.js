@@ -46,7 +46,7 @@ export async function openPreview(kind, look) {
     h("header", {}, where, h("span", { class: "cq-row" },
       h("button", { class: "cq-btn small", type: "button", text: "Before", disabled: desks.length < 2, onclick: () => show(number - 1) }),
       h("button", { class: "cq-btn small", type: "button", text: "Next", disabled: desks.length < 2, onclick: () => show(number + 1) }), closer())),
-    h("div", { class: "st-screen" }, screen.element));
+    h("div", { class: "cq-panel st-screen" }, screen.element));
   const closed = once(element);
   show(0);
   await closed;
