@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -85,6 +85,11 @@ def _node(one: SyntaxTreeNode, address: Callable[[str], str | None]) -> list[Nod
     return [{"tag": one.tag, "children": children}] if one.tag in _TAGS else children
 
 
+def tokens_of(study: Study) -> frozenset[str]:
+    """Of the pictures of a study's guidelines."""
+    return frozenset(_kept(study).get("pictures", {}).values())
+
+
 def text_of(study: Study) -> str:
     return str(_kept(study).get("text", ""))
 
@@ -93,6 +98,11 @@ def study_nodes(study: Study, address: Callable[[str, str], str]) -> list[Node]:
     """:func:`nodes_of` a study's guidelines; none without any. ``address`` of a study's id and a picture's token."""
     pictures = _kept(study).get("pictures", {})
     return nodes_of(text_of(study), lambda name: address(study.study_id, pictures[name]) if name in pictures else None)
+
+
+def with_text(study: Study, text: str) -> Study:
+    """``study`` with another text that shows the same pictures, as a preview."""
+    return replace(study, settings={**study.settings, _SETTING: {**_kept(study), "text": text}})
 
 
 def with_guidelines(home: Path, study: Study, given: Guidelines, *, max_megapixels: float) -> Mapping[str, Any]:

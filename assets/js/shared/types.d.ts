@@ -156,7 +156,7 @@ interface SurveySettings {
   reason_every: number; allow_tie: boolean; consent: boolean;
 }
 interface Study {
-  id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; created_at: string; created_by: string; seats: number;
+  id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; archived: boolean; created_at: string; created_by: string; seats: number;
   plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number }; counts: Counts; source: [string, string][];
   survey?: SurveySettings;
 }
@@ -165,7 +165,7 @@ interface SeatProgress {
   away: boolean; finished_at: string | null; code: string | null;
 }
 interface OneStudy {
-  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean;
+  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean; guidelines: string;
 }
 interface SubsetRow {
   dataset: string; audited_required: number; validated_solved: number; audited_unresolved: number; validated_unsolved: number; audited_other: number;
@@ -382,6 +382,7 @@ interface Answers {
   "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans; "studies/targets": TargetCounts;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };
+  "studies/rename": { study: Study }; "studies/duplicate": { study: Study }; "studies/archive": { study: Study }; "studies/remove": { backup: string }; "studies/guide": { nodes: GuideNode[] };
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
   "studies/release": { released: number; block: number; freed: boolean };
   "analysis/studies": { studies: Listed[] }; "analysis/report": Report | Unchanged; "analysis/disputed": { total: number; study: string; items: Disputed[] };

@@ -6,7 +6,8 @@ import { bar, chip, count, day, percent, plural } from "./words.js";
 /** @import { Screen, View } from "./main.js" */
 
 export async function listView(/** @type {Screen} */ screen) {
-  const { studies } = await api("GET", "studies/all");
+  const { studies: all } = await api("GET", "studies/all");
+  const away = new URL(window.location.href).searchParams.has("archived"), studies = all.filter(({ archived }) => archived === away), put = all.length - studies.length;
   const rows = new Map(studies.map((study) => [study.id, row(screen, study)]));
   const element = h("div", {},
     h("header", { class: "cq-sthead" }, h("h1", { text: "Studies" }),
@@ -19,11 +20,12 @@ export async function listView(/** @type {Screen} */ screen) {
           ? "New study makes one of a table and its pictures. From an audit, search sessions or multi-turn sessions it is made on the command line: cirque study create."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
+    away || put ? h("p", {}, h("a", { class: "st-link", href: at(away ? "studies" : "studies?archived=1"), text: away ? "All other studies" : `${plural(put, "archived study", "archived studies")}` })) : null,
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
   return {
     element,
     async beat() {
-      const now = (await api("GET", "studies/all", undefined, { ask: false, news: true })).studies;
+      const now = (await api("GET", "studies/all", undefined, { ask: false, news: true })).studies.filter(({ archived }) => archived === away);
       if (now.length !== rows.size || now.some((it) => !rows.has(it.id))) return screen.again();
       for (const study of now) rows.get(study.id)?.put(study);
     },
