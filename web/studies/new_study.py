@@ -3,6 +3,7 @@ the study is created, by the functions of ``cirque study create KIND NAME --from
 
 from __future__ import annotations
 
+import io
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from fastapi import APIRouter
+from PIL import Image
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -25,14 +27,14 @@ from annotation.sources.tables.known import open_table
 from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
 from annotation.studies.creation import check_name
 from annotation.studies.guidelines import Guidelines, nodes_of
-from cir_core.errors import CirqueError, DatasetError, GalleryError, ImageUnreadable, StudyError
+from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError, UnknownItem
 from cir_core.gallery.gallery import list_galleries, open_gallery
+from cir_core.images.load import process_image, within
 from cir_core.settings import Settings
 from cir_core.support.texts import quoted
 from web.http.json_api import Endpoint, Fields, get_endpoint, in_thread, json_routes, post_endpoint, refused, reply
 from web.http.request_fields import TooLarge
 from web.http.visitor import Visitor, check, require
-from web.search.media import picture_answer
 from web.services import Services
 from web.studies import annotate_json as present
 from web.studies.images import PICTURE_NAME
@@ -40,6 +42,7 @@ from web.studies.uploads import Draft, Drafts
 
 _HEAD = 5            # rows that are shown
 _CELL = 200          # characters of one
+_EDGE = 1280         # pixels of a picture
 _OPTION = re.compile(r"\s*\(--[^)]*\)")   # of the command line, in a sentence
 _ASKED = ("draft", "kind", "columns")
 _ALSO = ("gallery", "skip_missing", "design")
@@ -173,19 +176,21 @@ def _joined(routes: APIRouter, drafts: Drafts, settings: Settings) -> APIRouter:
             return refused(error)
 
     def of_draft(path_of: Callable[[Draft, Mapping[str, str]], Path | None]) -> Endpoint:
+        """A picture of a draft, as WebP."""
         def read(request: Request) -> Response:
-            def find() -> Path:
-                draft = drafts.find(request.path_params["draft"], require(request, "manage").name)
-                if (path := path_of(draft, request.path_params)) is None:
-                    raise ImageUnreadable("This image does not exist (any more).")
-                return path
-
-            answer = picture_answer(find, settings)
-            answer.headers["Cache-Control"] = "no-store"   # it goes with the draft
-            return answer
+            draft = drafts.find(request.path_params["draft"], require(request, "manage").name)
+            if (path := path_of(draft, request.path_params)) is None or not path.is_file():
+                raise UnknownItem("This image does not exist (any more).")
+            made = process_image(path, _as_webp, max_megapixels=settings.max_image_megapixels, draft_edge=2 * _EDGE)
+            return Response(made, media_type="image/webp", headers={
+                "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+                "Content-Security-Policy": "default-src 'none'; sandbox"})
 
         async def endpoint(request: Request) -> Response:
-            found: Response = await in_thread(lambda: read(request), page="studies")
+            try:
+                found: Response = await in_thread(lambda: read(request), page="studies")
+            except CirqueError as error:
+                return refused(error)
             return found
         return endpoint
 
@@ -198,6 +203,12 @@ def _joined(routes: APIRouter, drafts: Drafts, settings: Settings) -> APIRouter:
                                  ("guide/{draft}/{name:path}", guide_picture, "GET")):
         routes.add_route(f"/studies/new/{path}", endpoint, [verb], include_in_schema=False)
     return routes
+
+
+def _as_webp(image: Image.Image) -> bytes:
+    made = io.BytesIO()
+    within(image, _EDGE, gap=2.0).save(made, "WEBP", quality=85, method=2)
+    return made.getvalue()
 
 
 @contextmanager

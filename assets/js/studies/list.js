@@ -1,7 +1,8 @@
 // All studies, and what a new one would cost.
-import { api, at, h, messageOf } from "../shared/common.js";
+import { api, at, h } from "../shared/common.js";
+import { sampleStudy } from "../annotate/sample.js";
 import { planner } from "./planner.js";
-import { bar, chip, count, day, percent, plural } from "./words.js";
+import { bar, chip, count, day, percent, plural } from "../shared/words.js";
 
 /** @import { Screen, View } from "./main.js" */
 
@@ -62,21 +63,3 @@ function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
 
 const people = (/** @type {Study} */ { counts, seats }) => (counts.people < seats
   ? `${count(counts.people)} of ${plural(seats, "person", "people")}` : plural(counts.people, "person", "people"));
-
-// A study to try the screens with, from the sample gallery.
-export function sampleStudy() {
-  const said = h("span", { class: "cq-quiet", role: "status" });
-  const button = h("button", { class: "cq-btn primary", type: "button", text: "Create a sample study", onclick: make });
-  async function make() {
-    button.disabled = true;
-    said.textContent = "Auditing sixty queries and copying their images: about ten seconds…";
-    try {
-      const { name } = await api("POST", "studies/sample", {});
-      window.location.href = `annotate?study=${encodeURIComponent(name)}`;
-    } catch (error) {
-      said.textContent = messageOf(error);
-      button.disabled = false;
-    }
-  }
-  return h("p", { class: "cq-row" }, button, said, h("span", { class: "cq-quiet", text: "20 queries of the sample gallery, for two people." }));
-}

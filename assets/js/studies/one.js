@@ -6,7 +6,7 @@ import { resultsPart } from "./results.js";
 import { settingsPart } from "./settings.js";
 import { surveyPart } from "./survey.js";
 import { targetsPart } from "./targets.js";
-import { bar, chip, count, day, percent, plural, ago, lasting } from "./words.js";
+import { bar, chip, count, day, percent, plural, ago, lasting } from "../shared/words.js";
 
 /** @import { Screen, View } from "./main.js" */
 /** @import { Secret } from "./results.js" */

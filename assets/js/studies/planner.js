@@ -1,6 +1,6 @@
 // People × items × overlap → hours and precision, before anybody begins.
 import { api, copy, createDelay, field, h, messageOf } from "../shared/common.js";
-import { count, lasting, plural } from "./words.js";
+import { count, lasting, plural } from "../shared/words.js";
 /** @import { Screen } from "./main.js" */
 
 const WAIT_MS = 250;

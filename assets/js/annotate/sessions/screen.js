@@ -1,6 +1,6 @@
 // The screen of a session study: the session as a story, the questions beside it.
 import { h, icon, kbd, say } from "../../shared/common.js";
-import { ownGuidelines } from "../../shared/guide.js";
+import { ownGuidelines } from "../guide.js";
 import { createFoot, createWhere, openSheet } from "../parts.js";
 import { following, missing, neighbour, rate, same, start, undone, unrated } from "./answer.js";
 import { listen } from "../keys.js";

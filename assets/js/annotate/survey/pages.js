@@ -1,7 +1,7 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
 import { copy, h, kbd, tellIn, ApiProblem, api, createGuard, messageOf, say, token } from "../../shared/common.js";
-import { ownGuidelines } from "../../shared/guide.js";
+import { ownGuidelines } from "../guide.js";
 import { createChoice, openSheet } from "../parts.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */

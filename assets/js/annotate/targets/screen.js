@@ -1,6 +1,6 @@
 // The screen of a target study: reference and text, the candidates as a grid, the answer beside them.
 import { h, icon, kbd, say } from "../../shared/common.js";
-import { ownGuidelines } from "../../shared/guide.js";
+import { ownGuidelines } from "../guide.js";
 import { enlarge } from "../../shared/pictures.js";
 import { createFoot, createWhere, openSheet } from "../parts.js";
 import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "./answer.js";

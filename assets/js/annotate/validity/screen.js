@@ -1,6 +1,6 @@
 // The screen of a validity study: two pictures, the images found for the query, and the rubric.
 import { say, toast, h, kbd, icon } from "../../shared/common.js";
-import { ownGuidelines } from "../../shared/guide.js";
+import { ownGuidelines } from "../guide.js";
 import { createPictures } from "../../shared/pictures.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";

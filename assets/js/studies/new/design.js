@@ -1,7 +1,7 @@
 // How many people, and what the planner says of it.
 import { createDelay, api, field, h, messageOf } from "../../shared/common.js";
 import { forecastFigures } from "../planner.js";
-import { lasting, plural } from "../words.js";
+import { lasting, plural } from "../../shared/words.js";
 
 const WAIT_MS = 250;
 

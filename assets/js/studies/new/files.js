@@ -1,6 +1,6 @@
 // Files of a new study: chosen or dropped, sent one after the other, and what has come.
 import { ApiProblem, api, at, h, messageOf, tellIn, until } from "../../shared/common.js";
-import { plural } from "../words.js";
+import { plural } from "../../shared/words.js";
 
 const AT_ONCE = 3;
 

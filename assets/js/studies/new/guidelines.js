@@ -1,6 +1,6 @@
 // Guidelines of a study: Markdown with pictures, and how people will read them.
 import { createDelay, api, h, messageOf, tellIn } from "../../shared/common.js";
-import { readable } from "../../shared/guide.js";
+import { readable } from "../../annotate/guide.js";
 
 const WAIT_MS = 400;
 

@@ -1,6 +1,6 @@
 // A new study of a table: files, columns, first items, design, guidelines; and only then it is opened.
 import { ApiProblem, api, at, createDelay, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
-import { count, plural } from "../words.js";
+import { count, plural } from "../../shared/words.js";
 import { columnFields, firstRows } from "./columns.js";
 import { designPart } from "./design.js";
 import { fileBox } from "./files.js";

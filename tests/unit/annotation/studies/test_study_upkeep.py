@@ -92,7 +92,7 @@ def test_where_the_database_is_away_everything_stays(store, tmp_path, monkeypatc
     study = lived_in(store, tmp_path, "one")
     before, pictures = rows(store), files(tmp_path, study)
 
-    def away(study_id):
+    def away(study_id, *, by):
         raise StorageError("The database is away.")
 
     with monkeypatch.context() as patch:

@@ -1,5 +1,5 @@
 // Guidelines that whoever runs a study has written, as the server has read their Markdown.
-import { at, h } from "./elements.js";
+import { at, h } from "../shared/elements.js";
 
 const TAGS = /** @type {const} */ (["p", "em", "strong", "s", "ul", "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody", "tr", "th", "td", "code", "pre",
   "h3", "h4", "h5", "h6", "a", "img"]);
