@@ -139,6 +139,9 @@ class _Completing:
     def study(self, name_or_id: str) -> Study:
         return self._new.store.study(name_or_id)
 
+    def items(self, study_id: str) -> Sequence[Item]:
+        return self._new.store.items(study_id)
+
     def create(
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],
     ) -> None:

@@ -65,7 +65,8 @@ def preview(found: TableItems, home: Path, megapixels: float) -> Preview:
 def _desks(parts: StudyParts) -> Sequence[Workspace]:
     items = {one.item_id: one for one in parts.items}
     images = {one.token: one for one in parts.images}
-    places = sorted((one for one in parts.places if one.seat == 1), key=lambda one: items[one.item_id].number)
+    place_of = {one.item_id: one for one in sorted(parts.places, key=lambda one: one.seat, reverse=True)}
+    places = [place_of[one.item_id] for one in parts.items]
     first = Workspace(parts.study, 1, len(places), 0, 0, None, None, None, None, (), images, ())
     return [replace(first, item=items[one.item_id], position=number, extra=one.extra,
                     survey=SurveyPosition(None, number + 1, len(places), 1, 1, False, 0))
@@ -82,6 +83,9 @@ class _Kept:
         if self.parts is None or name_or_id != self.parts.study.study_id:
             raise UnknownStudy("There is no such study.")
         return self.parts.study
+
+    def items(self, study_id: str) -> Sequence[Item]:
+        return () if self.parts is None else self.parts.items
 
     def create(
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],
