@@ -21,7 +21,7 @@ from cir_core.support.texts import can_be_stored, counted, quoted, shortened
 
 MOST_TEXT = 50_000
 MOST_PICTURES = 50
-_SETTING = "guidelines"
+_SETTING = "own_guidelines"   # a survey has other "guidelines"
 _LINKS = ("http", "https", "mailto")
 _LOWER = 2     # levels: the page has a heading, and the guidelines as a whole have one
 _TAGS = frozenset({"p", "em", "strong", "s", "ul", "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody",

@@ -166,12 +166,14 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
     expect(page.get_by_role("heading", name=study.name)).to_be_visible()
     expect(page.get_by_role("link", name="Adjudicate 1 case")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("^Ada"))).to_contain_text("3 of 3")
+    page.get_by_role("tab", name="Analysis").click()
     bars = page.get_by_role("img", name=re.compile("^sample: "))
     expect(bars).to_have_accessible_name("sample: Valid 1, Too broad 1, Undecided (tie) 1")
     page.get_by_role("button", name="First answer only").click()
     expect(bars).to_have_accessible_name("sample: Valid 2, Too broad 1")
 
     # Counts follow what happens.
+    page.get_by_role("tab", name="Progress").click()
     tiles = page.locator(".cq-sttiles")
     expect(tiles).to_contain_text("0adjudicated")
     sent = {"study": study.name, "item": items[1].item_id, "answer": BROAD, "reason": "many", "token": "token-0001"}
@@ -192,6 +194,7 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
     reader.goto(f"{server.url}/studies?study={study.name}")
     expect(reader.get_by_role("heading", name=study.name)).to_be_visible()
     expect(reader.get_by_role("button", name=re.compile("^(Open|Close|Hand on)"))).to_have_count(0)
+    reader.get_by_role("tab", name="Files").click()
     reader.get_by_text("Download", exact=True).click()
     with reader.expect_download() as download:
         reader.get_by_role("link", name="M-BEIR").click()

@@ -198,7 +198,7 @@ export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} *
   const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),
     free && study.accepting ? h("p", { class: "cq-quiet" }, `${plural(free, "seat is", "seats are")} free. `,
       screen.may("people")
-        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), " for people with accounts, or a link for participants below; the next person to open the study gets one."]
+        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), " for people with accounts, or a link for participants on the tab Invite; the next person to open the study gets one."]
         : "The next person to open the study gets one.") : null);
   if (!taken.length) {
     return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];

@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.kinds.table import KINDS
 from annotation.studies.guidelines import nodes_of, text_of
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
@@ -97,11 +98,13 @@ def test_a_table_of_each_kind_is_recognised_shown_and_created(
     address = re.search(r"studies/new/image/[^\"]+", answer.text)
     assert address and page.get(f"/{address[0]}").content[8:12] == b"WEBP"
     assert not store.studies()                                       # nothing is stored by looking
-    made = page.post("/studies/new/create", json=asked(draft, columns, kind, name=f"Of {kind}", open=True))
+    made = page.post("/studies/new/create", json=asked(
+        draft, columns, kind, name=f"Of {kind}", guidelines="*Look*", open=True))
     assert made.status_code == 200, made.text
     study = store.study(f"Of {kind}")
     assert (study.kind, study.accepting, study.created_by) == (kind, True, "Olga")
     assert study.plan.seed == 7                                      # as the command line has it
+    assert text_of(study) == "*Look*" and KINDS[kind].answers.page(study)
     assert page.get(f"/studies/new/files?draft={draft}").status_code == 400   # the files are gone
 
 
@@ -120,7 +123,7 @@ def test_closed_with_guidelines_whose_pictures_it_keeps(page: TestClient, store:
     assert made.status_code == 200, made.text
     study = store.study("One")
     assert not study.accepting and text_of(study) == text
-    token = study.settings["guidelines"]["pictures"]["good.png"]
+    token = study.settings["own_guidelines"]["pictures"]["good.png"]
     assert (home / "studies" / study.study_id / f"{token}-l.webp").is_file()
 
 
