@@ -220,8 +220,10 @@ def test_planning_a_study_and_running_one_that_one_judges_in(meet: Meet, server:
     page.get_by_label("People per item").fill("9")
     expect(forecast).to_contain_text("An overlap of 9 needs 9 people")
 
-    assert page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).ok     # Olga takes a seat
-    page.goto(f"{server.url}/studies?study=Mine")
+    mine = page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).json()     # Olga takes a seat
+    assert page.request.post(f"{server.url}/study/save", data={
+        "study": "Mine", "item": mine["item"]["id"], "answer": valid(), "token": "token-0002"}).ok
+    page.goto(f"{server.url}/studies?study=Mine&tab=analysis")
     expect(page.get_by_text("You are a judge in this study.")).to_be_visible()
     expect(page.locator(".cq-ststack")).to_have_count(0)
     plan = page.locator(".cq-stfacts")
