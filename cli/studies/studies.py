@@ -255,7 +255,7 @@ def remove(
         study = stores.studies.study(name)
         counts = stores.studies.counts(study.study_id)
         if not yes:
-            out.print(f"This deletes {study.name}: {_all(counts)}, and its images, after a backup. To keep a copy of "
+            out.print(f"This deletes {study.name}: {_all(counts)}, and its images. A backup is kept. To keep a copy of "
                       f"its own: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
             if str(typer.prompt("Type its name to delete it", default="", show_default=False)) != study.name:
                 raise StudyError(f"The name does not match: {study.name} was not deleted.")
