@@ -67,6 +67,7 @@ class Settings(BaseSettings):
     photo_encoder: str = Field("ViT-B-32/openai", description="Encoder that the app offers to download for photos.")
     max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
     max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
+    max_study_upload_mb: int = Field(4096, gt=0, description="Files of one new study in total.")
     uploads_per_day: int = Field(1000, ge=0, description="Images one person may upload a day; 0: no limit.")
     upload_mb_per_day: int = Field(2000, ge=0, description="MB one person may upload a day; 0: no limit.")
     decode_memory_mb: int = Field(400, ge=16, description="Memory for decoding images, all together.")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from cir_core.settings import Settings
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
+from storage.backups.backup import back_up_to, backup_name
 from storage.engine.database import observe_waits
 from storage.engine.readiness import Readiness
 from storage.opening import open_home_database
@@ -31,6 +33,11 @@ class Stores:
     people: SqlPeopleStore
     log: SqlAuditLog
     readiness: Readiness
+
+    def back_up(self, folder: Path, occasion: str) -> Path:
+        """Back up the database to a new file in ``folder``; returns it. Raises ``StorageError``."""
+        engine = self.studies.engine
+        return back_up_to(engine, folder / backup_name(engine, occasion)).path
 
     def close(self) -> None:
         """Close the shared connections."""

@@ -79,6 +79,7 @@ from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
 from web.studies.api import study_calls, wire_study_calls
 from web.studies.manage import studies_routes
+from web.studies.new_study import new_study_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
 from web.ui.gradio_page import head, make_theme, use_own_page
@@ -158,7 +159,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             sign_in_routes(services, Cookies(framed=bool(settings.framing_sites))), people_routes(services),
             audit_routes(services), judge_routes(services), thumb_routes(services), import_routes(services),
             study_routes(services), adjudicate_routes(services), studies_routes(services), quality_routes(services),
-            sample_routes(services), analysis_routes(services), benchmark_routes(services, shelf, constructions),
+            sample_routes(services), new_study_routes(services), analysis_routes(services),
+            benchmark_routes(services, shelf, constructions),
             participant_routes(services, Cookies(framed=bool(settings.framing_sites))), recruitment_routes(services),
             log_routes(services), weights_routes(services), call_routes(caller), job_routes(services),
         )

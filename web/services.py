@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property, partial
+from pathlib import Path
 
 from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
@@ -54,6 +55,7 @@ class Services:
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
     quota: UploadQuota = field(default_factory=UploadQuota.unlimited)
+    back_up: Callable[[str], Path] | None = None   # the database, on an occasion
     forget_before: Callable[[datetime], object] = lambda before: None   # what visitors of a public demo left
 
     @cached_property
@@ -108,6 +110,7 @@ def open_services(settings: Settings) -> Services:
         language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,
         quota=UploadQuota(settings.upload_counts, pictures=settings.uploads_per_day,
                           megabytes=settings.upload_mb_per_day),
+        back_up=lambda occasion: stores.back_up(settings.home / "backups", occasion),
         forget_before=lambda before: owners.forget(remove_before(stores.sessions.engine, before)),
     )
 

@@ -94,7 +94,8 @@ def create_of_subjects(
         kept = [subject for subject in subjects if refused.keys().isdisjoint(subject.pictures)]
         notes = notes_of(kept)
         if not kept:
-            raise StudyError(" ".join((f"No {one} is left to {to}.", *notes, "Check --gallery.")))
+            raise StudyError(" ".join((f"No {one} is left to {to}.", *notes,
+                                       "Check the images (--images, --gallery).")))
         items, places = lay_out(study, kept, one, many)
         items = [replace(item, shown=subject.shown(item.item_id, named))
                  for item, subject in zip(items, kept, strict=True)]
@@ -110,7 +111,7 @@ def without_images(total: int, left: int, what: str, lines: Sequence[str]) -> St
     """The error that says why ``total`` things less ``left`` cannot be used, which is ``what``, with the first of
     ``lines``, one for each image."""
     more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
-    remedy = ("Check --images and --gallery, or leave these queries out with --skip-missing" if left else
-              "Check the image folders (--images, --gallery)")
+    remedy = ("Check the images (--images, --gallery), or skip queries without them (--skip-missing)" if left else
+              "Check the images (--images, --gallery)")
     return StudyError(f"{total - left:,} of {total:,} {what}; nothing was created. {remedy}.\n"
                       + "\n".join(lines[:LISTED]) + more)

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from annotation.records import StudyPlan
+from annotation.records import Item, PlannedAssignment, Study, StudyImage, StudyPlan
 from annotation.sources.tables.columns import Columns, Field
 from annotation.sources.tables.files import Table
 from annotation.sources.tables.pictures import PictureFiles
 from annotation.sources.tables.rows import TableRows, check_pictures, read_rows
 from annotation.studies.creation import Created, Progress
+from annotation.studies.guidelines import Guidelines, with_guidelines
 from annotation.studies.planner import plan_study
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
@@ -69,12 +70,15 @@ class NewStudy:
     skip_missing: bool = False
     progress: Progress | None = field(default=None, repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict)   # of the kind
+    guidelines: Guidelines | None = None
+    accepting: bool = True
 
 
 @dataclass(frozen=True)
 class Intake:
     """How a kind of study is made of a table. ``about``: what a row is, in a sentence. ``read`` adds faults to its
-    rows; ``stratum_of`` names the group of one of its items, for counts."""
+    rows; ``stratum_of`` names the group of one of its items, for counts. ``tells``: whether columns that have all
+    required fields are those of this kind rather than of another."""
 
     about: str
     fields: tuple[Field, ...]
@@ -83,6 +87,7 @@ class Intake:
     stratum_of: Callable[[Any], str]
     design: tuple[DesignField, ...] = PLAN
     forecast: Callable[[int, Design], Any] = plan_forecast
+    tells: Callable[[Columns], bool] = lambda columns: False
 
     @property
     def known(self) -> tuple[str, ...]:
@@ -116,8 +121,35 @@ class TableItems:
     notes: tuple[str, ...] = ()
 
     def create(self, new: NewStudy) -> Created:
-        return self.intake.create(replace(new, pictures=self.pictures, source={**self.source, **new.source}),
-                                  self.items)
+        """The study, with its guidelines, and closed unless it is ``accepting``, in one transaction."""
+        store = _Completing(new)
+        made = self.intake.create(replace(
+            new, pictures=self.pictures, source={**self.source, **new.source}, store=cast(StudyStore, store)),
+            self.items)
+        return replace(made, study=store.stored or made.study)
+
+
+class _Completing:
+    """The store, which completes what is the same for all kinds. Creating a study asks for no more than this of it."""
+
+    def __init__(self, new: NewStudy) -> None:
+        self._new = new
+        self.stored: Study | None = None
+
+    def study(self, name_or_id: str) -> Study:
+        return self._new.store.study(name_or_id)
+
+    def items(self, study_id: str) -> Sequence[Item]:
+        return self._new.store.items(study_id)
+
+    def create(
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],
+    ) -> None:
+        given = self._new.guidelines
+        settings = study.settings if given is None else with_guidelines(
+            self._new.home, study, given, max_megapixels=self._new.max_megapixels)
+        self.stored = replace(study, accepting=self._new.accepting, settings=settings)
+        self._new.store.create(self.stored, items, images, places)
 
 
 def items_of(

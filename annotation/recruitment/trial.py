@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import shutil
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from annotation.records import LOCAL, TEST_OF, PlannedAssignment, Study
+from annotation.records import LOCAL, TEST_OF, Study
 from annotation.recruitment.service import Door, RecruitmentService
+from annotation.studies.copying import copy_study
 from annotation.studies.creation import is_imported, remove_study
-from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.store import StudyStore
-from cir_core.errors import StorageError, StudyError, UnknownStudy
+from cir_core.errors import StudyError, UnknownStudy
 from cir_core.types.records import new_id
 
-_TOKEN = re.compile(r"\b[0-9a-f]{24}\b")
 _NAME = 60   # characters of the study's name
 
 
@@ -39,23 +34,9 @@ def begin_test(
     loads = Counter(one.seat for one in store.assignments(study.study_id))
     if not loads:
         raise StudyError(f"{study.name} has no items.")
-    seat = max(loads, key=lambda number: (loads[number], -number))
     copy = replace(study, study_id=new_id(), name=_name_of(study), plan=replace(study.plan, seats=1), accepting=True,
                    source={TEST_OF: study.study_id}, created_by=by)
-    ids = {one.item_id: new_id() for one in store.assignments(study.study_id) if one.seat == seat}
-    items = [replace(item, item_id=ids[item.item_id], study_id=copy.study_id)
-             for item in store.items(study.study_id) if item.item_id in ids]
-    places = [PlannedAssignment(ids[one.item_id], 1, one.position, one.extra)
-              for one in store.assignments(study.study_id) if one.seat == seat]
-    tokens = {token for item in items for token in _TOKEN.findall(json.dumps(item.shown))}
-    folder = studies_folder(home)
-    try:
-        _link(folder / study.study_id, folder / copy.study_id, tokens)
-        store.create(copy, items, [image for token, image in store.images(study.study_id).items() if token in tokens],
-                     places)
-    except BaseException:
-        shutil.rmtree(folder / copy.study_id, ignore_errors=True)
-        raise
+    copy_study(store, home, study, copy, {max(loads, key=lambda number: (loads[number], -number))})
     return recruitment.save(copy, settings.model_copy(update={"open": True, "people": 1, "quotas": (),
                                                               "title": settings.title or study.name}), by=by)
 
@@ -75,19 +56,3 @@ def end_test(store: StudyStore, home: Path, study: Study) -> bool:
 
 def _name_of(study: Study) -> str:
     return f"{study.name[:_NAME]} · test {study.study_id[:8]}"
-
-
-def _link(source: Path, target: Path, tokens: set[str]) -> None:
-    try:
-        target.mkdir(parents=True)
-        for token in tokens:
-            for size in ("s", "l"):
-                file = source / f"{token}-{size}.webp"
-                if not file.is_file():   # an image that is not there
-                    continue
-                try:
-                    os.link(file, target / file.name)
-                except OSError:   # a file system without hard links
-                    shutil.copyfile(file, target / file.name)
-    except OSError as error:
-        raise StorageError(f"The images of a test run cannot be written to {target}: {error.strerror}.") from error

@@ -3,13 +3,14 @@ answers from released files. Operations on a whole study: open or close, release
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.records import LOCAL, Released, Study, name_key
-from annotation.studies.image_snapshots import clear_leftovers, mark_for_removal
+from annotation.studies.image_snapshots import clear_leftovers, mark_for_removal, studies_folder
 from annotation.studies.store import StudyStore
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.support.texts import composed, quoted
@@ -84,6 +85,8 @@ def is_imported(study: Study) -> bool:
 def set_accepting(store: StudyStore, study: Study, accepting: bool, *, by: str = LOCAL) -> Study:
     """Open or close a study; returns the updated study. Raises ``StudyError`` when opening one without images, such as
     an imported one."""
+    if accepting and is_archived(study):
+        study = set_archived(store, study, False, by=by)
     if accepting and not any(image.width for image in store.images(study.study_id).values()):
         raise StudyError(f"{study.name} was imported from files without images: there is nothing to judge in "
                          "it. Its results and exports are available.")
@@ -98,17 +101,51 @@ def release(store: StudyStore, study: Study, annotator: str, *, by: str = LOCAL)
     return store.release(study.study_id, annotator, by=by)
 
 
-def rename_study(store: StudyStore, study: Study, name: str) -> Study:
+def rename_study(store: StudyStore, study: Study, name: str, *, by: str = LOCAL) -> Study:
     """Rename a study; returns the updated study. Raises ``StudyError`` for an invalid or taken name."""
     clean = kept_name(name)
     if name_key(clean) != name_key(study.name):   # its own name may change in case: "first" to "First"
         clean = check_name(store, name)
-    return store.rename(study.study_id, clean)
+    return store.rename(study.study_id, clean, by=by)
 
 
-def remove_study(store: StudyStore, home: Path, study: Study) -> None:
+ARCHIVED = "archived"
+
+
+def is_archived(study: Study) -> bool:
+    return study.settings.get(ARCHIVED) is True
+
+
+def set_archived(store: StudyStore, study: Study, archived: bool, *, by: str = LOCAL) -> Study:
+    """Put a study away, closed and out of the lists, or bring it back, closed; returns the updated study."""
+    if archived and study.accepting:
+        study = store.set_accepting(study.study_id, False, by=by)
+    rest = {name: value for name, value in study.settings.items() if name != ARCHIVED}
+    return store.change_settings(study.study_id, {**rest, **({ARCHIVED: True} if archived else {})}, by=by)
+
+
+def remove_study(store: StudyStore, home: Path, study: Study, *, by: str = LOCAL) -> None:
     """Delete a study with all its judgements and images. This cannot be undone. If this is interrupted, or the folder
     is not writable, the next creation or removal of a study deletes the images."""
     mark_for_removal(home, study.study_id)
-    store.remove(study.study_id)
+    store.remove(study.study_id, by=by)
     clear_pictures(store, home)
+
+
+def remove_with_backup(
+    store: StudyStore, home: Path, study: Study, name: str, back_up: Callable[[], Path], *, by: str = LOCAL,
+) -> Path:
+    """Remove a study after a backup of the database; its images are kept beside the backup. Returns the backup's path.
+    Raises ``StudyError`` if ``name``, which is asked for once more, is another."""
+    if name != study.name:
+        raise StudyError(f"The name does not match: {study.name} was not deleted.")
+    kept = back_up()
+    images, folder = kept.with_name(f"{kept.stem}-images") / study.study_id, studies_folder(home) / study.study_id
+    try:
+        if folder.is_dir():
+            shutil.copytree(folder, images)
+    except OSError as error:
+        raise StorageError(f"The images of {study.name} cannot be kept in {images}: {error.strerror or error}. Nothing "
+                           "was removed.") from error
+    remove_study(store, home, study, by=by)
+    return kept

@@ -27,7 +27,7 @@ from annotation.records import (
     same_person,
 )
 from annotation.studies import input_limits
-from annotation.studies.creation import is_imported
+from annotation.studies.creation import is_archived, is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
 from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.store import StudyStore
@@ -72,7 +72,7 @@ class StudyService:
         which there is nothing to judge."""
         found = []
         for study in self._store.studies():
-            if study.kind not in self._kinds or is_imported(study):
+            if study.kind not in self._kinds or is_imported(study) or is_archived(study):
                 continue
             seats = self._store.seats(study.study_id)
             if any(same_person(seat.annotator, annotator) for seat in seats):

@@ -247,21 +247,72 @@ def remove(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a study with all its judgements and images. This cannot be undone: export first."""
-    from annotation.studies.creation import remove_study
+    """Delete a study with all its judgements and images, after a backup of the database and the images."""
+    from annotation.studies.creation import remove_with_backup
 
     settings = get_settings()
     with open_stores() as stores:
         study = stores.studies.study(name)
         counts = stores.studies.counts(study.study_id)
         if not yes:
-            out.print(f"This deletes {study.name}: {_all(counts)}, and its images. It cannot be undone. To keep a "
-                      f"copy: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
+            out.print(f"This deletes {study.name}: {_all(counts)}, and its images. A backup is kept. To keep a copy of "
+                      f"its own: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
             if str(typer.prompt("Type its name to delete it", default="", show_default=False)) != study.name:
                 raise StudyError(f"The name does not match: {study.name} was not deleted.")
             counts = stores.studies.counts(study.study_id)   # people may have gone on meanwhile
-        remove_study(stores.studies, settings.home, study)
-    out.print(f"Removed {study.name}: {_all(counts)}.", soft_wrap=True)
+        kept = remove_with_backup(stores.studies, settings.home, study, study.name,
+                                  lambda: stores.back_up(settings.home / "backups", "before-removal-"))
+    out.print(f"Removed {study.name}: {_all(counts)}. The database as it was before: {kept}", soft_wrap=True)
+
+
+@app.command()
+def duplicate(
+    name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Name of the new study.")],
+) -> None:
+    """Make a closed study of the same items, seats and guidelines, without people and answers."""
+    from annotation.studies.copying import duplicate_study
+
+    with open_stores() as stores:
+        made = duplicate_study(stores.studies, get_settings().home, stores.studies.study(name), new)
+    out.print(f"Created {made.name}, closed. To take answers: cirque study open {made.name!r}", soft_wrap=True)
+
+
+@app.command()
+def archive(
+    name: Name, back: Annotated[bool, typer.Option("--back", help="Bring it back into the lists, closed.")] = False,
+) -> None:
+    """Close a study and put it away: it is in no list until it is brought back or opened."""
+    from annotation.studies.creation import set_archived
+
+    with open_stores() as stores:
+        changed = set_archived(stores.studies, stores.studies.study(name), not back)
+    out.print(f"{changed.name} is {'back, closed' if back else 'archived'}.", soft_wrap=True)
+
+
+@app.command()
+def guidelines(
+    name: Name,
+    file: Annotated[Path | None, typer.Argument(
+        metavar="FILE", help="Markdown; pictures are found beside it. Without a file the present ones are printed.")]
+    = None,
+) -> None:
+    """Set a study's guidelines, which people read before they begin; an empty file removes them."""
+    from annotation.studies.guidelines import Guidelines, set_guidelines, text_of
+
+    settings = get_settings()
+    with open_stores() as stores:
+        study = stores.studies.study(name)
+        if file is None:
+            typer.echo(text_of(study))
+            return
+        folder = file.absolute().parent
+        try:
+            text = file.read_text("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise StudyError(f"{file} cannot be read as UTF-8: {error}. Check the path.") from error
+        set_guidelines(stores.studies, settings.home, study, Guidelines(text, lambda one: (
+            folder / one if (folder / one).is_file() else None)), max_megapixels=settings.max_image_megapixels)
+    out.print(f"{study.name} has new guidelines.", soft_wrap=True)
 
 
 def _all(counts: Mapping[str, int]) -> str:

@@ -180,7 +180,26 @@ def test_a_study_is_removed_by_who_types_its_name(study, stores, prepared, home)
     assert stores.studies.studies() == () and list((home / "studies").iterdir()) == []
     assert isinstance(remove("First", "--yes").exception, UnknownStudy)
     study("create", "validity", "First", "--from-audit", prepared / "audit", "--sample", 1)
-    assert remove("First", "--yes").output == "Removed First: 1 item, 0 judgements by 0 people, 0 decisions.\n"
+    told = remove("First", "--yes").output
+    assert told.startswith("Removed First: 1 item, 0 judgements by 0 people, 0 decisions. The database as it was")
+    backups = [path for path in (home / "backups").iterdir() if "before-removal-" in path.name]
+    assert len([path for path in backups if path.is_file()]) == 2                 # one for each removal
+    assert sorted(len(list(path.glob("*/*"))) for path in backups if path.is_dir())[-1] == pictures
+
+
+def test_a_study_is_copied_put_away_and_has_guidelines(study, stores, prepared, home, tmp_path):
+    study("create", "validity", "First", "--from-audit", prepared / "audit", "--sample", 2)
+    (tmp_path / "guide.md").write_text("# Look\n\n![No](no.png)", "utf-8")
+    with pytest.raises(StudyError, match=r"no\.png is unavailable"):
+        study("guidelines", "First", tmp_path / "guide.md")
+    (tmp_path / "guide.md").write_text("# Look", "utf-8")
+    study("guidelines", "First", tmp_path / "guide.md")
+    assert study("guidelines", "First").output == "# Look\n"
+    study("duplicate", "First", "Second")
+    second = stores.studies.study("Second")
+    assert not second.accepting and stores.studies.counts(second.study_id)["items"] == 2
+    assert "is archived" in study("archive", "Second").output
+    assert "is back, closed" in study("archive", "Second", "--back").output
 
 
 def annotator_file(folder: Path, username: str, *assignments: dict[str, object]) -> Path:

@@ -6,7 +6,7 @@ import { scoresText, firstFaults } from "../../assets/js/analysis/score-files.js
 import { shortened } from "../../assets/js/analysis/chips.js";
 import { detailsOf, groupInWords, inWords } from "../../assets/js/admin/log-words.js";
 import { duration } from "../../assets/js/annotate/progress.js";
-import { ago, lasting, percent, plural } from "../../assets/js/studies/words.js";
+import { ago, lasting, percent, plural } from "../../assets/js/shared/words.js";
 
 const HERE = "http://host/base/analysis";
 const view = (query) => readView(`${HERE}?${query}`);

@@ -166,12 +166,14 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
     expect(page.get_by_role("heading", name=study.name)).to_be_visible()
     expect(page.get_by_role("link", name="Adjudicate 1 case")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("^Ada"))).to_contain_text("3 of 3")
+    page.get_by_role("tab", name="Analysis").click()
     bars = page.get_by_role("img", name=re.compile("^sample: "))
     expect(bars).to_have_accessible_name("sample: Valid 1, Too broad 1, Undecided (tie) 1")
     page.get_by_role("button", name="First answer only").click()
     expect(bars).to_have_accessible_name("sample: Valid 2, Too broad 1")
 
     # Counts follow what happens.
+    page.get_by_role("tab", name="Progress").click()
     tiles = page.locator(".cq-sttiles")
     expect(tiles).to_contain_text("0adjudicated")
     sent = {"study": study.name, "item": items[1].item_id, "answer": BROAD, "reason": "many", "token": "token-0001"}
@@ -192,6 +194,7 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
     reader.goto(f"{server.url}/studies?study={study.name}")
     expect(reader.get_by_role("heading", name=study.name)).to_be_visible()
     expect(reader.get_by_role("button", name=re.compile("^(Open|Close|Hand on)"))).to_have_count(0)
+    reader.get_by_role("tab", name="Files").click()
     reader.get_by_text("Download", exact=True).click()
     with reader.expect_download() as download:
         reader.get_by_role("link", name="M-BEIR").click()
@@ -217,8 +220,10 @@ def test_planning_a_study_and_running_one_that_one_judges_in(meet: Meet, server:
     page.get_by_label("People per item").fill("9")
     expect(forecast).to_contain_text("An overlap of 9 needs 9 people")
 
-    assert page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).ok     # Olga takes a seat
-    page.goto(f"{server.url}/studies?study=Mine")
+    mine = page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).json()     # Olga takes a seat
+    assert page.request.post(f"{server.url}/study/save", data={
+        "study": "Mine", "item": mine["item"]["id"], "answer": valid(), "token": "token-0002"}).ok
+    page.goto(f"{server.url}/studies?study=Mine&tab=analysis")
     expect(page.get_by_text("You are a judge in this study.")).to_be_visible()
     expect(page.locator(".cq-ststack")).to_have_count(0)
     plan = page.locator(".cq-stfacts")

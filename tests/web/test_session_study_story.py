@@ -230,11 +230,13 @@ def test_the_managers_screen(meet: Meet, server: Server, gallery: Gallery) -> No
     page.goto(f"{server.url}/studies")
     expect(page.get_by_role("listitem").filter(has_text="Managed")).to_contain_text("3 sessions")
     page.get_by_role("link", name="Managed").click()
+    page.get_by_role("tab", name="Analysis").click()
     expect(page.get_by_text("You rate sessions in this study.")).to_be_visible()
     page.get_by_role("button", name="Show them anyway").click()
     table = page.get_by_role("region", name="Ratings").get_by_role("table")
     expect(table.get_by_role("row")).to_have_count(5)   # a head, two sources, the subsets of one
     expect(table).to_contain_text("4.00")
+    page.get_by_role("tab", name="Files").click()
     page.get_by_text("Download", exact=True).click()
     with page.expect_download() as got:
         page.get_by_text("Means by source, and of every session").click()

@@ -259,7 +259,7 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     """The owner sees who answered how, what a rule would take out, and the methods by name."""
     owner = meet("Ada Min")
     page = owner.page
-    page.goto(f"{owner.url}/studies?study={study.name}")
+    page.goto(f"{owner.url}/studies?study={study.name}&tab=quality")
     people = page.locator(".cq-stquality tbody tr")
     expect(people).to_have_count(2)
     cells = people.nth(0).get_by_role("cell")
@@ -278,10 +278,12 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     led = sides.locator("tbody tr").evaluate_all(
         "rows => rows.map((row) => [1, 2].map((place) => parseInt(row.cells[place].textContent)))")
     assert sum(map(sum, led)) == 9
+    page.get_by_role("tab", name="Files").click()
     page.locator("summary").filter(has_text="Download").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Pairs for training reward models").click()
     assert download.value.suggested_filename.startswith("Malls preferences")
+    page.get_by_role("tab", name="Quality").click()
     page.reload()
     expect(rule.get_by_role("checkbox")).to_be_checked()
     expect(rule).to_contain_text("1 answer excluded")
@@ -293,7 +295,7 @@ def test_what_a_released_file_lacks_is_not_shown_as_nought(meet: Meet, server: S
         import_hp_study(opened.studies, "Released", server.home / "hpfiq.json", created_by="Ada Min")
     owner = meet("Ada Min")
     page = owner.page
-    page.goto(f"{owner.url}/studies?study=Released")
+    page.goto(f"{owner.url}/studies?study=Released&tab=quality")
     cells = page.locator(".cq-stquality tbody tr").nth(0).get_by_role("cell")
     for place in (1, 7):   # wrong checks, flagged
         expect(cells.nth(place)).to_have_text("–")

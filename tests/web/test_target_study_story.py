@@ -277,8 +277,10 @@ def test_three_people_a_killed_server_and_the_corrected_targets(
     page.goto(f"{server.url}/studies")
     expect(page.get_by_role("listitem").filter(has_text="Which fit")).to_contain_text(f"{len(items)} queries")
     page.get_by_role("link", name="Which fit").click()
+    page.get_by_role("tab", name="Analysis").click()
     table = page.get_by_role("region", name="Targets").get_by_role("table")
     expect(table).to_contain_text(f"{len(items)} of {len(items)}")
+    page.get_by_role("tab", name="Files").click()
     page.get_by_text("Download", exact=True).click()
     with page.expect_download() as got:
         page.get_by_text("Corrected targets").click()

@@ -8,12 +8,13 @@ from typing import Any
 from fastapi import APIRouter
 
 from annotation.records import Workspace
+from annotation.studies.guidelines import study_nodes
 from cir_core.errors import StudyError
 from web.http.json_api import Endpoint, Fields, check_opener, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor
 from web.services import Services
 from web.studies import annotate_json as present
-from web.studies.images import study_image
+from web.studies.images import address, study_image
 
 
 def study_routes(services: Services) -> APIRouter:
@@ -29,7 +30,10 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         return present.mine(studies.assigned_studies(visitor.name))
 
     def rubric(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return dict(studies.page(_study(visitor, query)))
+        name = _study(visitor, query)
+        page = studies.page(name)
+        own = study_nodes(services.study_store.study(name), lambda study, token: address(study, token, "l"))
+        return {**page, "own_guidelines": own}
 
     def at(visitor: Visitor, query: Mapping[str, str]) -> object:
         return _desk(visitor, studies.workspace(

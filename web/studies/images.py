@@ -19,7 +19,7 @@ from web.http.visitor import StudyMembers, visitor_of
 from web.ui.static_files import handed_over
 
 _STUDY = re.compile(r"[0-9a-z]{8,64}")
-_NAME = re.compile(r"[0-9a-f]{24}-[sl]\.webp")
+PICTURE_NAME = re.compile(r"[0-9a-f]{24}-[sl]\.webp")
 _KEPT_BYTES = 64 * 2**20
 _HEADERS = {
     # By cookie: who signs in at the same browser later gets nothing that was kept for somebody else.
@@ -49,7 +49,7 @@ def study_image(settings: Settings, members: StudyMembers) -> Callable[[Request]
     async def endpoint(request: Request) -> Response:
         study_id, name = request.path_params["study_id"], request.path_params["name"]
         missing = reply({"problem": "This image does not exist (any more).", "kind": "unknown"}, 404)
-        if not (_STUDY.fullmatch(study_id) and _NAME.fullmatch(name)):
+        if not (_STUDY.fullmatch(study_id) and PICTURE_NAME.fullmatch(name)):
             return missing
         try:
             visitor = visitor_of(request)

@@ -17,8 +17,10 @@ from annotation.kinds.validity.exports.results import queue_json
 from annotation.kinds.validity.labels import LabelRule
 from annotation.records import AuditEvent, Study, same_person
 from annotation.studies import input_limits
+from annotation.studies.copying import duplicate_study
+from annotation.studies.creation import is_archived, remove_with_backup, rename_study, set_accepting, set_archived
 from annotation.studies.creation import release as release_work
-from annotation.studies.creation import set_accepting
+from annotation.studies.guidelines import Guidelines, set_guidelines, study_nodes, text_of, with_text
 from annotation.studies.overview import SeatProgress, seat_progress
 from annotation.studies.planner import plan_study
 from annotation.studies.store import StudyStore
@@ -29,6 +31,7 @@ from web.http.json_api import Fields, disposition, file_stem, get_endpoint, json
 from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services
+from web.studies.images import address
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 _MOST = 9_999_999
@@ -58,6 +61,7 @@ def studies_routes(services: Services) -> APIRouter:
             "study": study_row(study, store.counts(study.study_id)), "people": people_rows(progress),
             "queue": queue_json(queue(store, study) if queue else ()),
             "downloads": [asdict(each) for each in KINDS[study.kind].downloads],
+            "guidelines": text_of(study),
             "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
         }
 
@@ -83,8 +87,7 @@ def studies_routes(services: Services) -> APIRouter:
     def accept(accepting: bool) -> Any:
         def change(visitor: Visitor, sent: Fields) -> object:
             study = _managing(visitor, sent)
-            changed = set_accepting(store, study, accepting, by=visitor.name)
-            return {"study": study_row(changed, store.counts(study.study_id))}
+            return _row(set_accepting(store, study, accepting, by=visitor.name))
         return post_endpoint(change, ("study",))
 
     def release(visitor: Visitor, sent: Fields) -> object:
@@ -96,6 +99,40 @@ def studies_routes(services: Services) -> APIRouter:
         released = release_work(store, study, name, by=visitor.name)
         services.study_members.forget()
         return {"released": released.items, "block": released.block, "freed": released.freed}
+
+    def rename(visitor: Visitor, sent: Fields) -> object:
+        return _row(rename_study(store, _managing(visitor, sent), _name(sent), by=visitor.name))
+
+    def duplicate(visitor: Visitor, sent: Fields) -> object:
+        study = _managing(visitor, sent)
+        return _row(duplicate_study(store, services.settings.home, study, _name(sent), by=visitor.name))
+
+    def guide(visitor: Visitor, sent: Fields) -> object:
+        """Guidelines as people will read them; with ``keep`` they are saved. They may show the pictures they have."""
+        study, text = _managing(visitor, sent), str(sent["text"])
+        changed = (set_guidelines(store, services.settings.home, study, Guidelines(text, lambda name: None),
+                                  by=visitor.name) if sent["keep"] is True else with_text(study, text))
+        return {"nodes": study_nodes(changed, lambda study_id, token: address(study_id, token, "l"))}
+
+    def archive(visitor: Visitor, sent: Fields) -> object:
+        return _row(set_archived(store, _managing(visitor, sent), sent["archived"] is True, by=visitor.name))
+
+    def remove(visitor: Visitor, sent: Fields) -> object:
+        study, back_up = _managing(visitor, sent), services.back_up
+        if back_up is None:
+            raise StudyError("This cirque keeps no backups here: cirque study remove")
+        kept = remove_with_backup(store, services.settings.home, study, _name(sent), lambda: back_up("before-removal-"),
+                                  by=visitor.name)
+        services.study_members.forget()
+        return {"backup": kept.name}
+
+    def _name(sent: Fields) -> str:
+        if not isinstance(sent["name"], str):
+            raise StudyError("“name” must be a text.")
+        return sent["name"]
+
+    def _row(study: Study) -> Json:
+        return {"study": study_row(study, store.counts(study.study_id))}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
         check(visitor, "manage", "results")
@@ -109,7 +146,12 @@ def studies_routes(services: Services) -> APIRouter:
             "/export": export, "/plan": plan}
     gets = {path: get_endpoint(work, slow=True) for path, work in slow.items()} | {"/counts": get_endpoint(counts)}
     return json_routes("/studies", gets, {"/close": accept(False), "/open": accept(True),
-                                          "/release": post_endpoint(release, ("study", "annotator"))})
+                                          "/release": post_endpoint(release, ("study", "annotator")),
+                                          "/rename": post_endpoint(rename, ("study", "name")),
+                                          "/duplicate": post_endpoint(duplicate, ("study", "name"), slow=True),
+                                          "/archive": post_endpoint(archive, ("study", "archived")),
+                                          "/guide": post_endpoint(guide, ("study", "text", "keep")),
+                                          "/remove": post_endpoint(remove, ("study", "name"), slow=True)})
 
 
 def rule_of(query: Mapping[str, str]) -> LabelRule:
@@ -145,7 +187,8 @@ def study_row(found: Study, counts: Mapping[str, int]) -> Json:
     kind = KINDS[found.kind]
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "words": kind.words,
-        "protocol": found.protocol, "accepting": found.accepting, "created_at": found.created_at.isoformat(),
+        "protocol": found.protocol, "accepting": found.accepting, "archived": is_archived(found),
+        "created_at": found.created_at.isoformat(),
         "created_by": found.created_by, "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
         "source": kind.source(found) if kind.source else _source(found),
         **({"survey": settings_shown(found)} if kind.has_survey else {}),

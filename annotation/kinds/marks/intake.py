@@ -50,4 +50,5 @@ INTAKE = Intake(
     "A row for each query: its text, its reference image and its candidates, as a list or in columns of their own; or "
     "a row for each candidate, with the query's id.",
     (ID, TEXT, REFERENCE, CANDIDATES, replace(TARGET, required=False), CATEGORY), read, create,
-    lambda query: query.label, tuple(replace(one, value=90) if one is SECONDS else one for one in PLAN))
+    lambda query: query.label, tuple(replace(one, value=90) if one is SECONDS else one for one in PLAN),
+    tells=lambda columns: True)

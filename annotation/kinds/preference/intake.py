@@ -71,4 +71,4 @@ INTAKE = Intake(
      DesignField("shared_every", "One question in … is shared", 10, 0, 10_000, "To measure agreement. 0: none."),
      DesignField("shared_by", "People per shared question", 3, 2, 100),
      DesignField("reason_every", "Ask for a reason once in … questions", 10, 0, 10_000, "0: never."),
-     replace(SECONDS, title="Seconds per question", value=40), SEED), forecast)
+     replace(SECONDS, title="Seconds per question", value=40), SEED), forecast, lambda columns: True)

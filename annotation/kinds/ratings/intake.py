@@ -59,4 +59,6 @@ INTAKE = Intake(
     (SESSION, TURN, TEXT, replace(REFERENCE, names=tuple(one for one in REFERENCE.names if one != "source")),
      replace(TARGET, required=False), SOURCE, SUBSET), read, create,
     lambda one: f"{one.source}::{one.session.subset}",
-    tuple(replace(one, value=120) if one is SECONDS else one for one in PLAN))
+    tuple(replace(one, value=120) if one is SECONDS else one for one in PLAN),
+    # An id alone is that of a query.
+    tells=lambda columns: "turn" in columns or columns["session"] != ("id",))

@@ -112,5 +112,5 @@ def checked(columns: Mapping[str, Sequence[str]], table: Table, fields: Sequence
             what = f"at least {field.least} columns of" if field.least > 1 else "no column for"
             raise StudyError(
                 f"{table.file} has {'not ' if field.least > 1 else ''}{what} {field.name} ({field.title.lower()}). It "
-                f"has: {listed(table.names)}. Say which it is, such as --columns {field.name}=COLUMN.")
+                f"has: {listed(table.names)}. Say which it is (--columns {field.name}=COLUMN).")
     return kept

@@ -101,8 +101,8 @@ def check_pictures(of: TableRows, pictures: PictureFiles, *, skip_missing: bool)
     more = f"\n  and {len(reasons) - LISTED:,} more" if len(reasons) > LISTED else ""
     raise DatasetError(
         f"{len(reasons):,} of {counted(len(named), 'picture')} {'is' if len(named) == 1 else 'are'} not in "
-        f"{pictures.name}; nothing was created. Add them, check the names, or leave their items out with "
-        f"--skip-missing.\n{lines}{more}")
+        f"{pictures.name}; nothing was created. Add them, check the names, or skip items without a picture "
+        f"(--skip-missing).\n{lines}{more}")
 
 
 def unique_ids(of: TableRows, name: str = "id") -> list[tuple[Row, str]]:

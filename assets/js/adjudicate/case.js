@@ -5,7 +5,7 @@ import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/validity/answer.js";
 import { ApiProblem, api, createGuard, h, kbd, keptInTab, messageOf, stay, tellIn, token, at } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
-import { lasting } from "../studies/words.js";
+import { lasting } from "../shared/words.js";
 
 const LEAST_REASON = 3;
 

@@ -1,6 +1,6 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
 import { ApiProblem, api, at, confirm, copy, dialog, field, h, once, openScreen, say, setKeys, toast } from "../shared/common.js";
-import { day } from "../studies/words.js";
+import { day } from "../shared/words.js";
 
 const LEAST = 8; // characters of a password
 

@@ -1,6 +1,6 @@
 // What to look at: chips that are on or off, with how much there is of each. None on means all.
 import { h, toggle } from "../shared/elements.js";
-import { count } from "../studies/words.js";
+import { count } from "../shared/words.js";
 
 const FEW = 14;
 

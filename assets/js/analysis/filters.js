@@ -3,7 +3,7 @@ import { h } from "../shared/elements.js";
 import { CUTOFFS, EVERYTHING, SEEDS, USUAL, filtered } from "./address.js";
 import { chipRow, choice } from "./chips.js";
 import { ruleLines } from "../studies/survey.js";
-import { plural } from "../studies/words.js";
+import { plural } from "../shared/words.js";
 /** @import { Option } from "./address.js" */
 
 /** ``view()``: what is looked at now; ``change({…})`` changes a part of it. @typedef {{ view(): View, change(part: Partial<View>): void }} ViewControls */

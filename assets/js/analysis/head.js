@@ -2,7 +2,7 @@
 import { at, h, kept, say, toast, toggle } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
 import { answersWord } from "./sections/main.js";
-import { ago, chip, count, plural } from "../studies/words.js";
+import { ago, chip, count, plural } from "../shared/words.js";
 
 const FORMS = [["html", "HTML report", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "JSON", "JSON"],
   ["zip", "Everything, with tables and figures", "ZIP"]];

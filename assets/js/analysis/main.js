@@ -2,8 +2,8 @@
 import { addressOf, readView } from "./address.js";
 import { oneView } from "./one.js";
 import { ApiProblem, at, createViews, h, openScreen, setKeys, api } from "../shared/common.js";
-import { sampleStudy } from "../studies/list.js";
-import { bar, chip, count, percent, plural } from "../studies/words.js";
+import { sampleStudy } from "../annotate/sample.js";
+import { bar, chip, count, percent, plural } from "../shared/words.js";
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 

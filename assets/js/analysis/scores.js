@@ -3,7 +3,7 @@
 import { api, closer, confirm, dialog, field, h, messageOf, once, say, tellIn, toast } from "../shared/common.js";
 import { scoresText, firstFaults } from "./score-files.js";
 import { passing } from "./follow.js";
-import { plural } from "../studies/words.js";
+import { plural } from "../shared/words.js";
 
 /** @param {{ screen: import("./main.js").Screen, study: string, words: KindWords, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now */
 export function scoresPart({ screen, study, words, changed }) {

@@ -1,6 +1,7 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
 import { ApiProblem, api, createGuard, h, kbd, messageOf, tellIn } from "../shared/common.js";
+import { ownGuidelines } from "./guide.js";
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
@@ -37,7 +38,7 @@ export async function beginScreen({ study: { name, one, many }, progress: { tota
     }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
-    h("p", { class: "cq-lead", text: page.intro }),
+    h("p", { class: "cq-lead", text: page.intro }), ownGuidelines(page),
     h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : many} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, others ? h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others }) : null));

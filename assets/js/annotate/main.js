@@ -3,7 +3,7 @@ import { api, h, messageOf, mountNav, setKeys, style, until } from "../shared/co
 import { beginScreen, deskOf } from "./begin.js";
 import { SCREENS } from "./kinds.js";
 import { openDesk } from "./workspace.js";
-import { sampleStudy } from "../studies/list.js";
+import { sampleStudy } from "./sample.js";
 
 async function opened(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });

@@ -4,7 +4,7 @@ import { createClock } from "./work/clock.js";
 import { remember } from "./begin.js";
 import { createWork } from "./work/main.js";
 import { fetchAhead } from "../shared/pictures.js";
-import { several } from "../studies/words.js";
+import { several } from "../shared/words.js";
 
 const LOOKED_S = 2; // so long a look at an item is worth keeping
 

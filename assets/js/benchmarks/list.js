@@ -2,7 +2,7 @@
 import { startForm } from "./start.js";
 import { THINGS, howFar, stateChip } from "./words.js";
 import { api, at, h, say } from "../shared/common.js";
-import { ago, bar, percent, plural } from "../studies/words.js";
+import { ago, bar, percent, plural } from "../shared/words.js";
 /** @import { Screen, Shown } from "./main.js" */
 
 const BEAT_MS = 2000;

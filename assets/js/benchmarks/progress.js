@@ -1,6 +1,6 @@
 // How far a construction is, with a way to stop it and to go on.
 import { howFar } from "./words.js";
-import { bar as drawn } from "../studies/words.js";
+import { bar as drawn } from "../shared/words.js";
 import { api, field, h, messageOf, say, tellIn, toast } from "../shared/common.js";
 /** @import { Screen } from "./main.js" */
 

@@ -5,7 +5,7 @@ import { createStrip } from "./strip.js";
 import { benchmarkView } from "./view.js";
 import { DROPS, SORTS, STAGES, decimals } from "./words.js";
 import { api, h, toggle } from "../shared/common.js";
-import { count, plural } from "../studies/words.js";
+import { count, plural } from "../shared/words.js";
 /** @import { Screen } from "./main.js" */
 
 const NAMES = Object.fromEntries(SHOWN.map((what) => [what, what === "all" ? "All" : what === "kept" ? "Kept" : `Dropped: ${(STAGES[what] ?? what).toLowerCase()}`]));

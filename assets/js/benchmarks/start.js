@@ -1,6 +1,6 @@
 // The form that starts a construction: what it will take comes first.
 import { api, closer, dialog, field, h, messageOf, once, say, tellIn } from "../shared/common.js";
-import { count, plural } from "../studies/words.js";
+import { count, plural } from "../shared/words.js";
 
 const ESTIMATE_MS = 300000;
 const SAID = { caption: "captions", merge: "merged texts", difference: "differences" };

@@ -3,7 +3,7 @@ import { rankPlot } from "./plot.js";
 import { STAGES, decimals } from "./words.js";
 import { at, h, icon } from "../shared/common.js";
 import { enlarge } from "../shared/pictures.js";
-import { chip, count, plural } from "../studies/words.js";
+import { chip, count, plural } from "../shared/words.js";
 
 /** One picture; an image that is gone is a box with its id. @param {BenchmarkPicture} image @param {string} name @param {HTMLElement | null} said @param {() => void} open */
 export function createPicture(image, name, said, open) {

@@ -1,7 +1,7 @@
 // Search, which sessions, their order, and the pages.
 import { PAGE } from "./address.js";
 import { field, h, toggle } from "../shared/elements.js";
-import { count, plural } from "../studies/words.js";
+import { count, plural } from "../shared/words.js";
 
 /**
  * @param {{ subsets: string[], shown: Record<string, string>, sorts: Record<string, string>, rising: string[], thing: [string, string] }} of ``rising``: orders whose lowest come first

@@ -6,7 +6,7 @@ import { createTools } from "./tools.js";
 import { THINGS, stateChip } from "./words.js";
 import { api, at, createDelay, h, messageOf, say, toast } from "../shared/common.js";
 import { fetchFile } from "../shared/files.js";
-import { ago, count, plural } from "../studies/words.js";
+import { ago, count, plural } from "../shared/words.js";
 /** @import { Screen, Shown } from "./main.js" */
 
 const TYPED_MS = 40, OPENING_MS = 180000, FIRST_MS = 120000;

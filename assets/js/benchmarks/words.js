@@ -1,5 +1,5 @@
 // The words of this screen for what the server names.
-import { chip, count, lasting, plural } from "../studies/words.js";
+import { chip, count, lasting, plural } from "../shared/words.js";
 
 /** @type {Record<string, string>} */
 export const STAGES = { success: "Success", "multi-turn": "Several turns", text: "First text", "rank margin": "Rank margin", redundancy: "Redundancy",

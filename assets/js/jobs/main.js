@@ -3,7 +3,7 @@ import { indexForm } from "./index-form.js";
 import { createRow } from "./row.js";
 import { stateOf } from "./words.js";
 import { api, at, h, openScreen, say, setKeys } from "../shared/common.js";
-import { plural } from "../studies/words.js";
+import { plural } from "../shared/words.js";
 
 const BEAT_MS = 2000, IDLE_MS = 5000;
 

@@ -1,7 +1,7 @@
 // One job: how far it is, what can be done with it, and its details. Updated in place, so that the focus stays.
 import { byWhom, howFar, problemOf, stateChip } from "./words.js";
 import { api, confirm, h, messageOf, tellIn, toast } from "../shared/common.js";
-import { ago, bar } from "../studies/words.js";
+import { ago, bar } from "../shared/words.js";
 
 /**
  * @param {Job} first

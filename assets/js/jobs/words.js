@@ -1,6 +1,6 @@
 // The words of the page Jobs for what the server names.
 import { rateOf } from "../benchmarks/words.js";
-import { chip, count, percent } from "../studies/words.js";
+import { chip, count, percent } from "../shared/words.js";
 
 /** @type {Record<Job["state"], [string, string]>} */
 const STATES = { running: ["Running", "unsure"], stopped: ["Stopped", "warn"], failed: ["Failed", "warn"], interrupted: ["Interrupted", "warn"], done: ["Done", "on"] };

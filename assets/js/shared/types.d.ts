@@ -156,7 +156,7 @@ interface SurveySettings {
   reason_every: number; allow_tie: boolean; consent: boolean;
 }
 interface Study {
-  id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; created_at: string; created_by: string; seats: number;
+  id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; archived: boolean; created_at: string; created_by: string; seats: number;
   plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number }; counts: Counts; source: [string, string][];
   survey?: SurveySettings;
 }
@@ -165,7 +165,7 @@ interface SeatProgress {
   away: boolean; finished_at: string | null; code: string | null;
 }
 interface OneStudy {
-  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean;
+  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean; guidelines: string;
 }
 interface SubsetRow {
   dataset: string; audited_required: number; validated_solved: number; audited_unresolved: number; validated_unsolved: number; audited_other: number;
@@ -347,7 +347,26 @@ interface Job {
   id: string; kind: string; command: string; by: string; screen: boolean; state: "running" | "stopped" | "failed" | "interrupted" | "done"; stopping: boolean; stage: string; done: number;
   total: number; rate: number | null; left: string; error: string; began: string; alive: string; resumable: boolean; resumes: boolean; log: string[] | null;
 }
+/** Of guidelines: a text, or an element. */
+type GuideNode = string | { tag: string; children?: GuideNode[]; href?: string; src?: string; alt?: string };
+/** A study that is being made: what is uploaded, what its table is, and its first items. */
+type DraftPart = "table" | "pictures" | "guidelines";
+type DraftFiles = Record<DraftPart, { name: string; bytes: number }[]>;
+interface NewKind {
+  kind: Kind; title: string; one: string; many: string; about: string;
+  fields: { name: string; title: string; required: boolean; many: boolean; least: number }[];
+  design: { name: string; title: string; value: number; least: number; most: number; explained: string }[];
+}
+interface DraftTable { file: string; names: string[]; rows: number; notes: string[]; head: string[][]; kind: Kind | null; columns: Record<string, Record<string, string[]>> }
+interface DraftForecast {
+  problem?: string; people: number; hours_per_person: number; hours_total: number; items_per_person?: number; per_person?: number; judgements?: number;
+  answers?: number; pairs?: number;
+}
+interface DraftLook { items: number; counts: Record<string, number>; notes: string[]; forecast: DraftForecast; page: object; desks: Desk[] }
 interface Answers {
+  "studies/new/choices": { kinds: NewKind[]; galleries: { name: string; size: number }[]; most_mb: number }; "studies/new/begin": { draft: string };
+  "studies/new/files": DraftFiles; "studies/new/drop": DraftFiles; "studies/new/table": DraftTable; "studies/new/look": DraftLook; "studies/new/plan": DraftForecast;
+  "studies/new/guide": { nodes: GuideNode[] }; "studies/new/create": { name: string; items: number; notes: string[] };
   "jobs/all": { jobs: Job[]; may_index: boolean }; "jobs/stop": { stopping: boolean }; "jobs/resume": { id: string }; "jobs/forget": { id: string }; "jobs/index": { id: string };
   "jobs/choices": { folders: string[]; encoders: string[]; usual: string; galleries: string[] };
   "weights": WeightsState; "weights/fetch": WeightsState; "weights/stop": WeightsState;
@@ -362,6 +381,7 @@ interface Answers {
   "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans; "studies/targets": TargetCounts;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };
+  "studies/rename": { study: Study }; "studies/duplicate": { study: Study }; "studies/archive": { study: Study }; "studies/remove": { backup: string }; "studies/guide": { nodes: GuideNode[] };
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
   "studies/release": { released: number; block: number; freed: boolean };
   "analysis/studies": { studies: Listed[] }; "analysis/report": Report | Unchanged; "analysis/disputed": { total: number; study: string; items: Disputed[] };

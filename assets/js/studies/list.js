@@ -1,28 +1,32 @@
 // All studies, and what a new one would cost.
-import { api, at, h, messageOf } from "../shared/common.js";
+import { api, at, h } from "../shared/common.js";
+import { sampleStudy } from "../annotate/sample.js";
 import { planner } from "./planner.js";
-import { bar, chip, count, day, percent, plural } from "./words.js";
+import { bar, chip, count, day, percent, plural } from "../shared/words.js";
 
 /** @import { Screen, View } from "./main.js" */
 
 export async function listView(/** @type {Screen} */ screen) {
-  const { studies } = await api("GET", "studies/all");
+  const { studies: all } = await api("GET", "studies/all");
+  const away = new URL(window.location.href).searchParams.has("archived"), studies = all.filter(({ archived }) => archived === away), put = all.length - studies.length;
   const rows = new Map(studies.map((study) => [study.id, row(screen, study)]));
   const element = h("div", {},
     h("header", { class: "cq-sthead" }, h("h1", { text: "Studies" }),
-      h("p", { class: "cq-quiet", text: studies.length ? plural(studies.length, "study", "studies") : "" })),
+      h("p", { class: "cq-quiet", text: studies.length ? plural(studies.length, "study", "studies") : "" }),
+      h("span", { class: "cq-grow" }), screen.may("manage") ? h("button", { class: "cq-btn primary", type: "button", text: "New study", onclick: screen.make }) : null),
     studies.length
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "Create a study from the command line: from an audit, query files, search sessions or multi-turn sessions. Plan it here first; the command is shown below the plan."
+          ? "New study makes one of a table and its pictures. From an audit, search sessions or multi-turn sessions it is made on the command line: cirque study create."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
+    away || put ? h("p", {}, h("a", { class: "st-link", href: at(away ? "studies" : "studies?archived=1"), text: away ? "All other studies" : `${plural(put, "archived study", "archived studies")}` })) : null,
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
   return {
     element,
     async beat() {
-      const now = (await api("GET", "studies/all", undefined, { ask: false, news: true })).studies;
+      const now = (await api("GET", "studies/all", undefined, { ask: false, news: true })).studies.filter(({ archived }) => archived === away);
       if (now.length !== rows.size || now.some((it) => !rows.has(it.id))) return screen.again();
       for (const study of now) rows.get(study.id)?.put(study);
     },
@@ -59,21 +63,3 @@ function row(/** @type {Screen} */ screen, /** @type {Study} */ first) {
 
 const people = (/** @type {Study} */ { counts, seats }) => (counts.people < seats
   ? `${count(counts.people)} of ${plural(seats, "person", "people")}` : plural(counts.people, "person", "people"));
-
-// A study to try the screens with, from the sample gallery.
-export function sampleStudy() {
-  const said = h("span", { class: "cq-quiet", role: "status" });
-  const button = h("button", { class: "cq-btn primary", type: "button", text: "Create a sample study", onclick: make });
-  async function make() {
-    button.disabled = true;
-    said.textContent = "Auditing sixty queries and copying their images: about ten seconds…";
-    try {
-      const { name } = await api("POST", "studies/sample", {});
-      window.location.href = `annotate?study=${encodeURIComponent(name)}`;
-    } catch (error) {
-      said.textContent = messageOf(error);
-      button.disabled = false;
-    }
-  }
-  return h("p", { class: "cq-row" }, button, said, h("span", { class: "cq-quiet", text: "20 queries of the sample gallery, for two people." }));
-}

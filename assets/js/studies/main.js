@@ -1,6 +1,7 @@
 // The studies screen: the list, or one study. Which one stands in the address, so Back works.
 import { api, createViews, messageOf, openScreen, setKeys, toast } from "../shared/common.js";
 import { listView } from "./list.js";
+import { newView } from "./new/main.js";
 import { oneView } from "./one.js";
 
 const BEAT_MS = 15000;
@@ -9,11 +10,12 @@ setKeys([["?", "These keys"]]);
 
 /**
  * What the parts of this screen ask of it.
- * @typedef {{ may(what: string): boolean, go(name: string): void, again(): void,
+ * @typedef {{ may(what: string): boolean, go(name: string, tab?: string): void, make(): void, again(): void,
  *   does<Path extends string>(method: "GET" | "POST", path: Path, sent: object, done?: string | ((answer: AnswerOf<Path>) => string)): Promise<AnswerOf<Path> | null> }} Screen
  */
 /** @typedef {{ element: HTMLElement, beat(): Promise<void> }} View */
 
+const isNew = () => new URL(window.location.href).searchParams.has("new");
 const chosen = () => new URL(window.location.href).searchParams.get("study") || "";
 
 /** @param {HTMLElement} element */
@@ -21,14 +23,8 @@ export const mount = (element) => openScreen(element, { page: "studies", styles:
   /** @type {Screen} */
   const screen = {
     may: (what) => me.may.includes(what),
-    go(name) {
-      const url = new URL(window.location.href);
-      if (name) url.searchParams.set("study", name);
-      else url.searchParams.delete("study");
-      window.history.pushState(null, "", url);
-      views.show();
-      window.scrollTo(0, 0);
-    },
+    go: (name, tab) => goTo({ study: name, ...(name && tab ? { tab } : {}) }),
+    make: () => goTo({ new: "table" }),
     again: () => views.show(),
     // An action of the page: says what went wrong and answers null then.
     async does(method, path, sent, done) {
@@ -42,8 +38,15 @@ export const mount = (element) => openScreen(element, { page: "studies", styles:
       }
     },
   };
-  const views = createViews(body, { open: () => (chosen() ? oneView(screen, chosen()) : listView(screen)),
-    named: () => (chosen() ? { title: `${chosen()} · cirque`, announcement: `Study ${chosen()}` } : { title: "Studies · cirque", announcement: "Studies" }) });
+  function goTo(/** @type {Record<string, string>} */ params) {
+    const url = new URL(window.location.href);
+    url.search = new URLSearchParams(Object.entries(params).filter(([, value]) => value)).toString();
+    window.history.pushState(null, "", url);
+    views.show();
+    window.scrollTo(0, 0);
+  }
+  const views = createViews(body, { open: () => (isNew() ? newView(screen) : chosen() ? oneView(screen, chosen()) : listView(screen)),
+    named: () => (isNew() ? { title: "New study · cirque", announcement: "New study" } : chosen() ? { title: `${chosen()} · cirque`, announcement: `Study ${chosen()}` } : { title: "Studies · cirque", announcement: "Studies" }) });
   const beat = () => { if (!document.hidden) views.view()?.beat().catch(() => {}); }; // the next beat tries again
   setInterval(beat, BEAT_MS);
   document.addEventListener("visibilitychange", beat);

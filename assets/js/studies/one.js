@@ -3,9 +3,10 @@ import { api, at, confirm, h, toast, messageOf } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
 import { participantsPart } from "./participants.js";
 import { resultsPart } from "./results.js";
+import { settingsPart } from "./settings.js";
 import { surveyPart } from "./survey.js";
 import { targetsPart } from "./targets.js";
-import { bar, chip, count, day, percent, plural, ago, lasting } from "./words.js";
+import { bar, chip, count, day, percent, plural, ago, lasting } from "../shared/words.js";
 
 /** @import { Screen, View } from "./main.js" */
 /** @import { Secret } from "./results.js" */
@@ -33,6 +34,16 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   const results = RESULTS[known.study.kind]({ screen, query, name: known.study.name, rule, secret });
 
   const recruits = screen.may("manage") ? participantsPart(known.study.name, query) : null;
+  const nothing = h("p", { class: "cq-quiet", text: "Nothing judged yet." });
+  const came = h("div", {}), cases = h("section", {}), files = h("section", {});
+  const settings = screen.may("manage") ? settingsPart(screen, () => known, () => afresh()) : null;
+  const link = (/** @type {string} */ page, /** @type {string} */ text) => h("p", {}, h("a", { class: "cq-btn", href: `${at(page)}?${query}`, text }));
+  /** @type {Partial<Record<Tab, Child>>} */
+  const panes = { progress: [tiles, people], [words.survey ? "quality" : "analysis"]: came, ...(words.adjudicated ? { adjudicate: cases } : {}),
+    files, settings: [settings?.element, plan], ...(recruits ? { invite: recruits.element } : {}) };
+  panes.analysis = [panes.analysis, h("section", {}, h("h2", { text: "Report" }), h("p", { class: "cq-quiet", text: "Agreement, intervals, figures and tables." }), screen.may("results") ? link("analysis", "Open the analysis") : null)];
+  const shownTabs = /** @type {Tab[]} */ (Object.keys(TABS)).filter((tab) => panes[tab]);
+  const tabs = tabsOf(shownTabs, panes);
 
   const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
     if (!(await confirm(...asks))) return;
@@ -64,7 +75,6 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
         h("div", { class: "cq-row" },
           screen.may("adjudicate") && pressing
             ? h("a", { class: "cq-btn small", href: `${at("adjudicate")}?${query}`, text: `Adjudicate ${plural(pressing, "case")}` }) : null,
-          menu,
           screen.may("manage") ? (study.accepting
             ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
               ["Close the study?", `It will no longer accept answers. Existing answers are kept${words.adjudicated ? ", and adjudication goes on" : ""}. You can reopen it.`, "Close it"], "Closed") })
@@ -87,7 +97,14 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     drawTiles(known.study.counts);
     people.replaceChildren(...peopleTable(screen, known, release));
     plan.replaceChildren(...planPart(known.study, secret.kept));
+    files.replaceChildren(h("h2", { text: "Files" }), ...(known.study.counts.done || known.study.counts.decisions ? [] : [h("p", { class: "cq-quiet", text: "Nothing judged yet: the files have the items without answers." })]), menu);
+    came.replaceChildren(known.study.counts.done ? results.element : nothing);
+    const { open, decided } = known.queue;
+    cases.replaceChildren(h("h2", { text: "Adjudicate" }), h("p", { text: open || decided ? `${plural(open, "case")} to decide, ${count(decided)} decided.` : "No item needs a decision." }),
+      screen.may("adjudicate") && open ? link("adjudicate", "Adjudicate") : "");
+    settings?.again();
   }
+  const seen = () => (known.study.counts.done ? results.again() : null);
   async function afresh() {
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
     read = Date.now();
@@ -97,20 +114,56 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     if (document.activeElement === document.body) {
       [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });
     }
-    await Promise.all([results.again(), recruits?.again()]);
+    await Promise.all([seen(), recruits?.again()]);
   }
 
   draw();
-  await Promise.all([results.again(), recruits?.again()]);
+  await Promise.all([seen(), recruits?.again()]);
   return {
-    element: h("div", {}, head, tiles, people, recruits?.element ?? [], results.element, plan),
+    element: h("div", {}, head, tabs),
     async beat() {
       const { counts, accepting } = await api("GET", `studies/counts?${query}`, undefined, { ask: false, news: true });
       drawTiles(counts);
       const moved = JSON.stringify(counts) !== shown;
+      if (counts.done && !known.study.counts.done) return afresh();
       if (accepting !== known.study.accepting || (moved && Date.now() - read > AFRESH_MS)) await afresh();
     },
   };
+}
+
+/** @typedef {keyof typeof TABS} Tab */
+const TABS = { progress: "Progress", quality: "Quality", adjudicate: "Adjudicate", analysis: "Analysis", files: "Files", settings: "Settings", invite: "Invite" };
+
+// Which tab is shown stands in the address.
+/** @param {Tab[]} names @param {Partial<Record<Tab, Child>>} panes */
+function tabsOf(names, panes) {
+  const url = () => new URL(window.location.href);
+  const boxes = names.map((name) => h("div", { class: "cq-stpane", role: "tabpanel", id: `cq-pane-${name}`, "aria-labelledby": `cq-tab-${name}` }, panes[name]));
+  const links = names.map((name) => {
+    const to = url();
+    to.searchParams.set("tab", name);
+    return h("a", { role: "tab", id: `cq-tab-${name}`, "aria-controls": `cq-pane-${name}`, href: to.href, text: TABS[name], onclick: (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      window.history.replaceState(null, "", to);
+      show(name);
+    } });
+  });
+  const bar = h("div", { class: "cq-sttabs", role: "tablist", "aria-label": "Parts of the study", onkeydown: (event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const next = links[(links.indexOf(/** @type {HTMLAnchorElement} */ (document.activeElement)) + by + links.length) % links.length];
+    next.focus();
+    next.click();
+  } }, links);
+  function show(/** @type {string | null} */ wanted) {
+    const chosen = Math.max(0, names.findIndex((name) => name === wanted));
+    links.forEach((one, number) => { one.setAttribute("aria-selected", String(number === chosen)); one.tabIndex = number === chosen ? 0 : -1; });
+    boxes.forEach((box, number) => { box.hidden = number !== chosen; });
+  }
+  show(url().searchParams.get("tab"));
+  return h("div", {}, bar, boxes);
 }
 
 function planPart(/** @type {Study} */ study, /** @type {boolean} */ secret) {
@@ -145,7 +198,7 @@ export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} *
   const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),
     free && study.accepting ? h("p", { class: "cq-quiet" }, `${plural(free, "seat is", "seats are")} free. `,
       screen.may("people")
-        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), " for people with accounts, or a link for participants below; the next person to open the study gets one."]
+        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), " for people with accounts, or a link for participants on the tab Invite; the next person to open the study gets one."]
         : "The next person to open the study gets one.") : null);
   if (!taken.length) {
     return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];

@@ -2,7 +2,7 @@
 import { api, askText, at, confirm, copy, field, h, messageOf, tellIn, toast } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
 import { questionLines, questionsOf, quotaLines, quotasOf } from "./screening.js";
-import { chip, count, plural } from "./words.js";
+import { chip, count, plural } from "../shared/words.js";
 
 /** @type {Record<RecruitingEnd, string>} */
 const ENDS = { complete: "Completed", screened_out: "Screened out", over_quota: "Over quota" };

@@ -1,6 +1,6 @@
 // People × items × overlap → hours and precision, before anybody begins.
 import { api, copy, createDelay, field, h, messageOf } from "../shared/common.js";
-import { count, lasting, plural } from "./words.js";
+import { count, lasting, plural } from "../shared/words.js";
 /** @import { Screen } from "./main.js" */
 
 const WAIT_MS = 250;
@@ -35,7 +35,7 @@ export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean
     if (!answer.childElementCount) answer.replaceChildren(h("p", { class: "cq-quiet", text: "Computing…" }));
     try {
       const forecast = await api("GET", `studies/plan?${new URLSearchParams(sent)}`);
-      if (mine === asked) answer.replaceChildren(...shown(forecast));
+      if (mine === asked) answer.replaceChildren(...forecastFigures(forecast));
     } catch (error) {
       if (mine === asked) answer.replaceChildren(h("p", { class: "cq-inline", text: messageOf(error) }));
     }
@@ -45,12 +45,12 @@ export function planner(/** @type {Screen} */ screen, /** @type {{ open: boolean
   const box = h("details", { class: "cq-stbox", open, ontoggle: () => { if (box.open && !asked) ask(); } },
     h("summary", {}, h("h2", { text: "Plan a study" }), h("span", { class: "cq-quiet", text: "Estimate effort and precision" })),
     form, answer,
-    h("p", { class: "cq-quiet", text: "Command to create it from an audit (see cirque study create --help for other sources):" }),
+    h("p", { class: "cq-quiet", text: "From the command line, for example from an audit (see cirque study create --help for other sources):" }),
     h("div", { class: "cq-stcopy" }, command, h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command.textContent, { shown: command }) })));
   return box;
 }
 
-function shown(/** @type {Forecast} */ it) {
+export function forecastFigures(/** @type {Forecast} */ it) {
   /** @type {(value: string, what: string, more: string) => HTMLElement} */
   const fact = (value, what, more) => h("div", {}, h("dt", { text: what }), h("dd", { text: value }), h("dd", { text: more }));
   const half = (/** @type {number} */ width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;

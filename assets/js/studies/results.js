@@ -1,6 +1,6 @@
 // What came of a study so far: CIRCUS's Table 2, the categories of each data set, the reasons.
 import { api, h, messageOf, toggle } from "../shared/common.js";
-import { count, percent, plural } from "./words.js";
+import { count, percent, plural } from "../shared/words.js";
 /** @import { Screen } from "./main.js" */
 
 /** @type {Record<string, [string, string]>} */

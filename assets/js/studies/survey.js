@@ -1,6 +1,6 @@
 // A preference study in the studies screen: how people answered, what rules would exclude, the methods.
 import { api, h, messageOf, tellIn } from "../shared/common.js";
-import { count, lasting, plural } from "./words.js";
+import { count, lasting, plural } from "../shared/words.js";
 
 /** @import { Secret } from "./results.js" */
 /** @import { Screen } from "./main.js" */

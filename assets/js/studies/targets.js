@@ -1,6 +1,6 @@
 // A target study in the studies screen: what people say of the candidates, by data set.
 import { api, h, messageOf } from "../shared/common.js";
-import { count } from "./words.js";
+import { count } from "../shared/words.js";
 /** @import { Secret } from "./results.js" */
 
 // Somebody who marks in the study sees nothing of it before they ask to: see ``secret`` in oneView.

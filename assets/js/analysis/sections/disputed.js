@@ -1,7 +1,7 @@
 // Items on which people differ, in a panel at the side: pictures, text, what each person answered, what was decided.
 import { api, at, closer, dialog, h, messageOf, once, say } from "../../shared/common.js";
 import { enlarge } from "../../shared/pictures.js";
-import { chip, count, plural } from "../../studies/words.js";
+import { chip, count, plural } from "../../shared/words.js";
 
 const PAGE = 20;
 

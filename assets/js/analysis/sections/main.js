@@ -2,7 +2,7 @@
 import { at, h } from "../../shared/common.js";
 import { createFigure } from "./figure.js";
 import { createTable } from "./table.js";
-import { count, plural } from "../../studies/words.js";
+import { count, plural } from "../../shared/words.js";
 
 const NOTES = "notes"; // they stand over the report, all the time
 

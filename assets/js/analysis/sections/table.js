@@ -1,7 +1,7 @@
 // A table of a report: sorted by a column, its files, and the items behind a row where people differ.
 import { h, tellIn, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
-import { count, plural } from "../../studies/words.js";
+import { count, plural } from "../../shared/words.js";
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];
 const FIRST_ROWS = 30, SPARE = 6; // of a long table, until all are asked for

@@ -1,5 +1,6 @@
 // The screen of a session study: the session as a story, the questions beside it.
 import { h, icon, kbd, say } from "../../shared/common.js";
+import { ownGuidelines } from "../guide.js";
 import { createFoot, createWhere, openSheet } from "../parts.js";
 import { following, missing, neighbour, rate, same, start, undone, unrated } from "./answer.js";
 import { listen } from "../keys.js";
@@ -22,7 +23,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     const sections = questions.map(({ key, title: name, text, low, high, guide }) => h("section", { "data-key": key, tabindex: -1, "aria-label": name }, h("h3", { text: name }),
       h("p", { class: "st-asks", text }), guide ? h("p", { text: guide }) : null,
       h("p", { class: "ss-anchors" }, h("b", { text: first }), ` ${low}`, h("i", { "aria-hidden": "true", text: " … " }), h("b", { text: last }), ` ${high}`)));
-    openSheet({}, h("p", { class: "st-intro", text: page.intro }), sections);
+    openSheet({}, h("p", { class: "st-intro", text: page.intro }), ownGuidelines(page), sections);
     if (active !== questions[0].key) sections.find((one) => one.dataset.key === active)?.scrollIntoView({ block: "nearest" });
   }
   const title = h("h1", { class: "ss-title", tabindex: -1 });

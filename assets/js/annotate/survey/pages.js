@@ -1,6 +1,7 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
 import { copy, h, kbd, tellIn, ApiProblem, api, createGuard, messageOf, say, token } from "../../shared/common.js";
+import { ownGuidelines } from "../guide.js";
 import { createChoice, openSheet } from "../parts.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
@@ -8,7 +9,7 @@ import { createChoice, openSheet } from "../parts.js";
 const paragraphs = (/** @type {string} */ text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
 
 // The words that explain the study; the same on its first page and in the sheet.
-const guide = (/** @type {Survey} */ page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),
+const guide = (/** @type {Survey} */ page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }), ownGuidelines(page),
   h("h2", { text: "The scale" }),
   h("ol", { class: "sv-anchors" }, page.scale.map(({ value, name }) => h("li", {}, h("b", { text: value }), h("span", { text: name })))),
   h("h2", { text: "Good to know" }),

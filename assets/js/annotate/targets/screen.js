@@ -1,5 +1,6 @@
 // The screen of a target study: reference and text, the candidates as a grid, the answer beside them.
 import { h, icon, kbd, say } from "../../shared/common.js";
+import { ownGuidelines } from "../guide.js";
 import { enlarge } from "../../shared/pictures.js";
 import { createFoot, createWhere, openSheet } from "../parts.js";
 import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "./answer.js";
@@ -16,7 +17,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   let before = /** @type {{ answer: TargetMarks, active: number }[]} */ ([]);
   const grid = createGrid(page, { mark: (token, given) => give(tokens.indexOf(token), given, false), active: (place) => point(place) });
   const panel = createPanel(page, { rest, note: (text) => become({ ...answer, note: text }) });
-  const sheet = () => openSheet({}, h("p", { class: "st-intro", text: page.intro }),
+  const sheet = () => openSheet({}, h("p", { class: "st-intro", text: page.intro }), ownGuidelines(page),
     page.guide.map(({ title: name, text }) => h("section", { "aria-label": name }, h("h3", { text: name }), h("p", { text }))));
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["Shift ←", "Shift →"], step, discard });

@@ -1,5 +1,6 @@
 // The screen of a validity study: two pictures, the images found for the query, and the rubric.
 import { say, toast, h, kbd, icon } from "../../shared/common.js";
+import { ownGuidelines } from "../guide.js";
 import { createPictures } from "../../shared/pictures.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";
@@ -96,7 +97,7 @@ export function openSheet(rubric, code) {
   };
   const above = h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
     h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name)));
-  const sheet = open({ title: "Definitions and examples", above }, h("p", { class: "st-intro", text: rubric.intro }), ...sections.values(),
+  const sheet = open({ title: "Definitions and examples", above }, h("p", { class: "st-intro", text: rubric.intro }), ownGuidelines(rubric), ...sections.values(),
     h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
     h("section", {}, h("h3", {}, kbd("u"), "Unsure"), h("p", { text: rubric.about_unsure })));
   sheet.addEventListener("keydown", (event) => {

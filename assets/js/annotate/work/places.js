@@ -2,7 +2,7 @@
 import { api } from "../../shared/calls.js";
 import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h, kbd } from "../../shared/elements.js";
-import { several } from "../../studies/words.js";
+import { several } from "../../shared/words.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
 

@@ -3,7 +3,7 @@ import { createPicture } from "../strip.js";
 import { GROUPS, confidence, placeOf, targetsAt } from "../words.js";
 import { h, icon } from "../../shared/common.js";
 import { enlarge } from "../../shared/pictures.js";
-import { chip, count, plural } from "../../studies/words.js";
+import { chip, count, plural } from "../../shared/words.js";
 
 /**
  * @param {TargetedQuery} query

@@ -5,7 +5,7 @@ import { createSlider } from "../filters.js";
 import { benchmarkView } from "../view.js";
 import { LARGEST_THRESHOLD, TARGETS_SHOWN, TARGET_SORTS, decimals } from "../words.js";
 import { api, h } from "../../shared/common.js";
-import { count, percent, plural } from "../../studies/words.js";
+import { count, percent, plural } from "../../shared/words.js";
 /** @import { Screen } from "../main.js" */
 
 const HINT = "A candidate with this confidence or more counts as a target.";

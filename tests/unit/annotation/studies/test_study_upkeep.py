@@ -15,7 +15,16 @@ from sqlalchemy import func, select
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Assignment, Decision, Draft, Judgement, Seat, StudyEvent, StudyPlan
 from annotation.studies import service as service_module
-from annotation.studies.creation import remove_study, rename_study
+from annotation.studies.copying import duplicate_study
+from annotation.studies.creation import (
+    is_archived,
+    remove_study,
+    remove_with_backup,
+    rename_study,
+    set_accepting,
+    set_archived,
+)
+from annotation.studies.guidelines import Guidelines, set_guidelines, text_of
 from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.overview import seat_progress
 from annotation.studies.service import StudyService
@@ -25,6 +34,7 @@ from storage.mapping import tables
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
 from tests.fakes.patience import PATIENCE
+from tests.fakes.picture_tables import png
 from tests.fakes.studies import make_study, valid
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -92,7 +102,7 @@ def test_where_the_database_is_away_everything_stays(store, tmp_path, monkeypatc
     study = lived_in(store, tmp_path, "one")
     before, pictures = rows(store), files(tmp_path, study)
 
-    def away(study_id):
+    def away(study_id, *, by):
         raise StorageError("The database is away.")
 
     with monkeypatch.context() as patch:
@@ -192,3 +202,62 @@ def test_somebody_who_is_done_is_not_away():
     study = study_of(plan=StudyPlan(1, 1, 0, 7, lease_hours=2))
     (ada,) = seat_progress(study, [Seat("s1", 1, "Ada", AT, AT)], states(1, "Ada", done=2), [], AT + timedelta(days=9))
     assert not ada.away and ada.total == 2
+
+
+def test_a_duplicate_has_the_same_items_and_seats_and_nobodys_answers(store, tmp_path):
+    study = lived_in(store, tmp_path, "one")
+    picture = tmp_path / "p.png"
+    picture.write_bytes(png())
+    study = set_guidelines(store, tmp_path, study, Guidelines("![p](p.png)", lambda name: picture))
+    copy = duplicate_study(store, tmp_path, study, "two", by="Ada")
+    assert not copy.accepting and text_of(copy) == "![p](p.png)"
+    assert [item.shown for item in store.items(copy.study_id)] == [item.shown for item in store.items(study.study_id)]
+    number = {item.item_id: item.number for made in (study, copy) for item in store.items(made.study_id)}
+    planned, copied = ({(number[one.item_id], one.seat, one.position) for one in store.assignments(made.study_id)}
+                       for made in (study, copy))
+    assert copied == planned
+    assert store.counts(copy.study_id)["done"] == 0 and all(s.annotator is None for s in store.seats(copy.study_id))
+    names = {path.name for path in (studies_folder(tmp_path) / copy.study_id).iterdir()}
+    token = copy.settings["own_guidelines"]["pictures"]["p.png"]
+    assert {f"{token}-s.webp", f"{token}-l.webp"} <= names
+    with pytest.raises(StudyError, match="taken"):
+        duplicate_study(store, tmp_path, study, "One")
+
+
+def test_an_archived_study_is_closed_and_in_nobodys_list_until_it_is_back(store, tmp_path):
+    study = make_study(store, tmp_path, name="one", items=2, seats=1)
+    service = StudyService(store, {"validity": Validity()})
+    service.join(study.study_id, "Ada")
+    archived = set_archived(store, study, True)
+    assert is_archived(archived) and not archived.accepting and service.assigned_studies("Ada") == []
+    assert archived.settings.items() >= study.settings.items()
+    back = set_archived(store, archived, False)
+    assert not is_archived(back) and not back.accepting and len(service.assigned_studies("Ada")) == 1
+    assert not is_archived(set_accepting(store, set_archived(store, back, True), True))   # opening brings it back
+
+
+def test_removal_asks_for_the_name_and_keeps_a_backup_with_the_images(store, tmp_path):
+    study = lived_in(store, tmp_path, "one")
+    images = {path.name for path in (studies_folder(tmp_path) / study.study_id).iterdir()}
+    kept = tmp_path / "backups" / "before.db"
+
+    def back_up():
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(b"a backup")
+        return kept
+
+    with pytest.raises(StudyError, match="does not match"):
+        remove_with_backup(store, tmp_path, study, "two", back_up)
+    assert not kept.exists() and store.study("one") == study
+    assert remove_with_backup(store, tmp_path, study, "one", back_up) == kept
+    with pytest.raises(UnknownStudy):
+        store.study("one")
+    assert {path.name for path in (kept.parent / "before-images" / study.study_id).iterdir()} == images
+
+    def full():
+        raise StorageError("The disk is full.")
+
+    other = lived_in(store, tmp_path, "two")
+    with pytest.raises(StorageError):
+        remove_with_backup(store, tmp_path, other, "two", full)
+    assert store.study("two") == other

@@ -171,7 +171,7 @@ def test_queries_without_an_image_are_left_out_and_counted(store, tmp_path, gall
     assert made.counts["items"] == 10 and made.counts["dropped"] == 2
     assert made.notes == ("2 queries are left out, because an image is missing in the gallery colours or cannot be "
                           "read (dress: 2).",)
-    with pytest.raises(StudyError, match=r"No query is left to mark\..*Check --gallery"):
+    with pytest.raises(StudyError, match=r"No query is left to mark\..*Check the images \(--images, --gallery\)"):
         created(store, tmp_path, gallery, lost, StudyPlan(1, 1, 0, 0), "Two")
     for queries, plan, says in (((), StudyPlan(1, 1, 0, 0), "no query to mark"),
                                 (others, StudyPlan(1, 1, 11, 0), "Choose between 0 and 10")):

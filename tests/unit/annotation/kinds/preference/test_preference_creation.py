@@ -179,7 +179,7 @@ def test_missing_pictures_are_skipped_on_demand_and_methods_drawn_anew(store, tm
     assert created.counts["items"] == 15 and created.counts["dropped"] == 15
     assert set(created.study.source["pairs"].values()) == {5}
     assert created.notes == ("Queries left out because an image is missing or cannot be read: 15.",)
-    with pytest.raises(StudyError, match=r"15 of 15 .*Check the image folders"):
+    with pytest.raises(StudyError, match=r"15 of 15 .*Check the images \(--images, --gallery\)"):
         made(store, tmp_path, pictures, queries[1::2], name="two", skip_missing=True)
 
 

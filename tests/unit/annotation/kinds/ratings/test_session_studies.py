@@ -110,7 +110,7 @@ def test_sessions_without_an_image_or_a_target_are_left_out_and_counted(store, t
         "1 session is left out, because no target is named, so progress cannot be rated (ours: 1).",
         "1 session is left out, because an image is missing or cannot be read (ours: 1).")
     # The second target, which the gallery lacks, is not missed; with nothing left there is no study.
-    with pytest.raises(StudyError, match=r"No session is left to rate\. 1 session is left out.*Check --gallery"):
+    with pytest.raises(StudyError, match=r"No session is left to rate\. 1 session is left out.*Check the images"):
         created(store, tmp_path, gallery, draw_sample([Source("ours", (SubsetSessions("cirr_val", (lost,)),))], 4, 3),
                 StudyPlan(1, 1, 0, 0), "Two")
     assert [study.name for study in store.studies()] == ["One"]

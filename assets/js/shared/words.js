@@ -1,5 +1,5 @@
 // Numbers and times of the studies screen, in words.
-import { h } from "../shared/elements.js";
+import { h } from "./elements.js";
 
 export const count = (/** @type {number | string | null} */ number) => Number(number).toLocaleString("en");
 /** "queries" of "query". @type {(one: string) => string} */

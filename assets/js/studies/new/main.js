@@ -1,0 +1,171 @@
+// A new study of a table: files, columns, first items, design, guidelines; and only then it is opened.
+import { ApiProblem, api, at, createDelay, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
+import { count, plural } from "../../shared/words.js";
+import { columnFields, firstRows } from "./columns.js";
+import { designPart } from "./design.js";
+import { fileBox } from "./files.js";
+import { draftGuide, guideEditor } from "./guidelines.js";
+import { openPreview } from "./preview.js";
+/** @import { Screen } from "../main.js" */
+
+const KEPT = "cirque.new-study", WAIT_MS = 300, LONG_MS = 3600000;
+const TABLES = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,.ndjson,.parquet", PICTURES = "image/*,.zip,.heic,.heif,.avif,.jfif";
+/** @typedef {{ draft: string, name: string, kind: string, columns: Record<string, Record<string, string[]>>, gallery: string, skip: boolean, design: Record<string, Record<string, number>>, guidelines: string }} Typed */
+
+export async function newView(/** @type {Screen} */ screen) {
+  const { kinds, galleries, most_mb: most } = await api("GET", "studies/new/choices");
+  /** @type {Typed} */
+  const typed = { draft: "", name: "", kind: "", columns: {}, gallery: "", skip: false, design: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
+  const keep = () => keptInTab.write(KEPT, typed);
+  let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0;
+  let beginning = /** @type {Promise<string> | null} */ (null);
+  const soon = createDelay(WAIT_MS);
+  const draft = async () => {
+    if (typed.draft) return typed.draft;
+    beginning ??= api("POST", "studies/new/begin", {}).then((found) => { typed.draft = found.draft; keep(); return found.draft; }).finally(() => { beginning = null; });
+    return beginning;
+  };
+  const kindOf = () => kinds.find(({ kind }) => kind === typed.kind) ?? kinds[0];
+
+  // --- the table ------------------------------------------------------------------------------
+  const tableProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), tableFacts = h("div", {}), columnPart = h("div", { class: "cq-stfields" });
+  const about = h("p", { class: "cq-quiet" }), other = h("p", { class: "cq-inline", hidden: true });
+  const kindChoice = h("select", { onchange: () => { typed.kind = kindChoice.value; drawKind(); } }, kinds.map(({ kind, title }) => h("option", { value: kind, text: title })));
+  const tableBox = fileBox({ part: "table", label: "Table", accept: TABLES, draft, changed: ({ table: there }) => { if (there.length) readTable(true); else noTable(); },
+    hint: "CSV, TSV, spreadsheet, JSON, JSON lines or Parquet; files of FashionIQ, CIRR, CIRCO, M-BEIR and CIRCUS are recognised." });
+  const pictureBox = fileBox({ part: "pictures", label: "Pictures", many: true, folder: true, accept: PICTURES, draft, hint: `A ZIP, a folder, or several files; ${count(most)} MB in all.`,
+    changed: ({ pictures: there }) => { pictures = there.length; check(); } });
+  const gallery = h("select", { "aria-label": "Gallery with the pictures", onchange: () => { typed.gallery = gallery.value; keep(); drawSource(); check(); } },
+    h("option", { value: "", text: "Uploaded pictures" }), galleries.map(({ name, size }) => h("option", { value: name, text: `Gallery ${name}, ${plural(size, "image")}`, selected: typed.gallery === name })));
+  const skip = h("input", { type: "checkbox", onchange: () => { typed.skip = skip.checked; keep(); check(); } });
+  skip.checked = typed.skip;
+  const drawSource = () => { pictureBox.element.hidden = Boolean(typed.gallery); };
+
+  function noTable() {
+    [table, look] = [null, null];
+    tableFacts.replaceChildren();
+    columnPart.replaceChildren();
+    drawLook();
+  }
+  async function readTable(/** @type {boolean} */ fresh) {
+    tellIn(tableProblem, "");
+    try {
+      table = await api("GET", `studies/new/table?draft=${await draft()}`, undefined, { patience: LONG_MS });
+    } catch (error) {
+      noTable();
+      return tellIn(tableProblem, messageOf(error));
+    }
+    if (fresh) [typed.kind, typed.columns] = [table.kind ?? (typed.kind || kinds[0].kind), structuredClone(table.columns)];
+    tableFacts.replaceChildren(h("p", { class: "cq-quiet", text: [`${table.file}: ${plural(table.rows, "row")}.`, ...table.notes].join(" ") }), firstRows(table));
+    drawKind();
+  }
+  function drawKind() {
+    const kind = kindOf();
+    [typed.kind, kindChoice.value] = [kind.kind, kind.kind];
+    about.textContent = kind.about;
+    const proposed = table?.kind && table.kind !== kind.kind ? kinds.find((one) => one.kind === table?.kind) : null;
+    tellIn(other, proposed && table ? `${table.file} looks like a table of another kind: ${proposed.title}. ${proposed.about}` : "");
+    if (table) columnPart.replaceChildren(...columnFields(kind, table, typed.columns[kind.kind] ??= structuredClone(table.columns[kind.kind] ?? {}), () => { keep(); check(); }));
+    design = designPart(kind, typed.design[kind.kind] ??= {}, keep);
+    designBox.replaceChildren(design.element);
+    keep();
+    check();
+  }
+
+  // --- the first items ------------------------------------------------------------------------
+  const lookProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), facts = h("p", { class: "cq-quiet cq-stlines", role: "status" });
+  const show = h("button", { class: "cq-btn primary", type: "button", text: "See the first items as a judge", disabled: true, onclick: () => { if (look?.desks.length) openPreview(kindOf().kind, look); } });
+  function drawLook() {
+    show.disabled = !look?.desks.length;
+    for (const button of [open, closed]) button.disabled = !look;
+    if (look) facts.textContent = [`${plural(look.items, kindOf().one, kindOf().many)}: ${Object.entries(look.counts).map(([group, number]) => `${group.replace(/^table::/, "")} ${count(number)}`).join(", ")}.`, ...look.notes].join(" ");
+    if (look) design.show(look.items, look.forecast);
+  }
+  const check = () => {
+    look = null;
+    asked += 1;
+    tellIn(lookProblem, "");
+    const lacks = kindOf().fields.filter(({ name: one, required, least }) => required && (typed.columns[typed.kind]?.[one] ?? []).length < least);
+    facts.textContent = !table ? "Choose a table first." : lacks.length ? `Say above which column is what: ${lacks.map(({ title }) => title.toLowerCase()).join(", ")}.`
+      : !pictures && !typed.gallery ? "Add its pictures, or choose a gallery." : "Reading …";
+    drawLook();
+    soon.stop();
+    if (table && !lacks.length && (pictures || typed.gallery)) soon.start(reads);
+  };
+  const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: typed.design[typed.kind] ?? {} });
+  async function reads() {
+    const mine = ++asked;
+    try {
+      const found = await api("POST", "studies/new/look", { draft: await draft(), ...asks() }, { patience: LONG_MS });
+      if (mine !== asked) return;
+      look = found;
+    } catch (error) {
+      if (mine !== asked) return;
+      tellIn(lookProblem, messageOf(error));
+      facts.textContent = "";
+    }
+    drawLook();
+  }
+
+  // --- design, guidelines, and the study -------------------------------------------------------
+  const designBox = h("div", {});
+  let design = designPart(kindOf(), {}, keep);
+  const guide = guideEditor({ value: typed.guidelines, changed: (text) => { typed.guidelines = text; keep(); }, read: async (text) => draftGuide(await draft(), text) });
+  const guideBox = fileBox({ part: "guidelines", label: "Pictures of the guidelines", many: true, accept: "image/*", draft, hint: "Write ![What it shows](name.jpg) where a picture belongs.", changed: () => guide.draw() });
+  const name = h("input", { type: "text", maxlength: 80, value: typed.name, required: true, oninput: () => { typed.name = name.value; keep(); } });
+  const endProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), end = h("p", { class: "cq-quiet", role: "status" });
+  const open = h("button", { class: "cq-btn primary", type: "button", text: "Open the study", disabled: true, onclick: () => make(true) });
+  const closed = h("button", { class: "cq-btn", type: "button", text: "Create it closed", disabled: true, onclick: () => make(false) });
+  async function make(/** @type {boolean} */ opens) {
+    tellIn(endProblem, "");
+    if (!typed.name.trim()) {
+      name.focus();
+      return tellIn(endProblem, "Give the study a name.");
+    }
+    open.disabled = closed.disabled = true;
+    end.textContent = "Copying the pictures …";
+    try {
+      const made = await api("POST", "studies/new/create", { draft: await draft(), name: typed.name, guidelines: typed.guidelines, open: opens, ...asks() }, { patience: LONG_MS });
+      keptInTab.write(KEPT, null);
+      screen.go(made.name, "invite");
+    } catch (error) {
+      tellIn(endProblem, messageOf(error));
+      open.disabled = closed.disabled = false;
+    }
+    end.textContent = "";
+  }
+  const discard = async () => {
+    if (typed.draft) await api("POST", "studies/new/drop", { draft: typed.draft, part: "" }).catch(() => {});
+    keptInTab.write(KEPT, null);
+    screen.go("");
+  };
+
+  // --- begin -----------------------------------------------------------------------------------
+  if (typed.draft) { // what was uploaded before a reload
+    try {
+      const files = await api("GET", `studies/new/files?draft=${typed.draft}`);
+      for (const box of [tableBox, pictureBox, guideBox]) box.show(files);
+      pictures = files.pictures.length;
+      if (files.table.length) await readTable(false);
+    } catch (error) {
+      if (!(error instanceof ApiProblem) || error.kind === "away") throw error;
+      typed.draft = "";
+      tellIn(tableProblem, messageOf(error));
+    }
+  }
+  drawSource();
+  if (!table) drawKind();
+  guide.draw();
+  const step = (/** @type {string} */ title, /** @type {Child[]} */ ...parts) => h("section", { "aria-label": title }, h("h2", { text: title }), ...parts);
+  const element = h("div", { class: "cq-stnew" },
+    h("nav", { class: "cq-stcrumb", "aria-label": "Where" }, h("a", { href: at("studies"), text: "Studies", onclick: (event) => { event.preventDefault(); screen.go(""); } })),
+    h("header", { class: "cq-sthead" }, h("h1", { text: "New study" }), h("span", { class: "cq-grow" }), h("button", { class: "cq-btn small", type: "button", text: "Discard", onclick: discard })),
+    step("1 Table", tableBox.element, tableProblem, tableFacts, h("div", { class: "cq-stform" }, field("Kind of study", kindChoice), about, other)),
+    step("2 Pictures", h("div", { class: "cq-stform" }, field("Where they are", gallery)), pictureBox.element, h("label", { class: "cq-row" }, skip, "Skip items without a picture")),
+    step("3 Columns", h("div", { class: "cq-stform" }, columnPart)),
+    step("4 First items", facts, lookProblem, h("div", { class: "cq-row" }, show)),
+    step("5 Design", h("div", { class: "cq-stform" }, designBox)),
+    step("6 Guidelines", h("p", { class: "cq-quiet", text: "In Markdown. People read them before they begin, and with the key d." }), h("div", { class: "cq-stform" }, guide.element), guideBox.element),
+    step("7 Open", h("div", { class: "cq-stform" }, field("Name of the study", name)), endProblem, end, h("div", { class: "cq-row" }, open, closed)));
+  return { element, beat: async () => {} };
+}

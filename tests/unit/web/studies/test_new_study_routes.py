@@ -1,0 +1,203 @@
+"""A study made on the screen: files come in, a kind is proposed, the first items are shown, and it is created."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from annotation.kinds.table import KINDS
+from annotation.studies.guidelines import nodes_of, text_of
+from storage.studies.store import SqlStudyStore
+from tests.fakes.databases import study_store as study_store
+from tests.fakes.picture_tables import png, zipped
+from tests.fakes.signed_in import SignedIn
+from web.studies.new_study import new_study_routes
+from web.studies.uploads import ABANDONED, MOST_DRAFTS
+
+NAMES = ("a.png", "b.png", "c.png", "d.png", "e.png", "f.png", "g.png")
+QUERIES = "text,reference,target\n" + "".join(f"make it {n},a.png,{name}\n" for n, name in enumerate(NAMES[1:]))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def services(store: SqlStudyStore, home: Path) -> Any:
+    return SimpleNamespace(study_store=store, settings=SimpleNamespace(
+        home=home, max_study_upload_mb=1, max_image_megapixels=64.0, seed=7))
+
+
+@pytest.fixture
+def visit(services: Any):
+    def open_as(role: str = "admin", name: str = "Olga") -> TestClient:
+        app = FastAPI()
+        app.include_router(new_study_routes(services))
+        app.add_middleware(SignedIn, role=role)
+        return TestClient(app, headers={"x-test-name": name})
+    return open_as
+
+
+@pytest.fixture
+def page(visit) -> TestClient:
+    return visit()
+
+
+def begin(page: TestClient) -> str:
+    return page.post("/studies/new/begin", json={}).json()["draft"]
+
+
+def send(page: TestClient, draft: str, part: str, name: str, content: bytes):
+    return page.post(f"/studies/new/file?draft={draft}&part={part}", content=content, headers={"X-File-Name": name})
+
+
+def filled(page: TestClient, table: str = QUERIES, file: str = "queries.csv") -> str:
+    draft = begin(page)
+    assert send(page, draft, "table", file, table.encode()).status_code == 200
+    for number, name in enumerate(NAMES):
+        assert send(page, draft, "pictures", f"photos/{name}", png((40 * number, 90, 160))).status_code == 200
+    return draft
+
+
+def asked(draft: str, columns: dict[str, list[str]], kind: str = "validity", **more: object) -> dict[str, object]:
+    return {"draft": draft, "kind": kind, "columns": columns, **more}
+
+
+COLUMNS = {"text": ["text"], "reference": ["reference"], "target": ["target"]}
+TABLES = {
+    "validity": QUERIES,
+    "sessions": "session,turn,text,reference,target\ns,1,redder,a.png,c.png\ns,2,longer,b.png,c.png\n",
+    "preference": "id,text,reference,results ours,results theirs\n" + "".join(
+        f"{n},make it {n},a.png,b.png|c.png|d.png|e.png|f.png,c.png|d.png|e.png|f.png|g.png\n"
+        for n in range(4)),
+    "targets": "id,text,reference,candidates\n1,redder,a.png,b.png|c.png\n2,longer,b.png,d.png|e.png\n",
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_a_table_of_each_kind_is_recognised_shown_and_created(
+    page: TestClient, store: SqlStudyStore, kind: str,
+) -> None:
+    draft = filled(page, TABLES[kind])
+    table = page.get(f"/studies/new/table?draft={draft}").json()
+    assert table["kind"] == kind and table["head"][0][0] == "line 2"
+    columns = table["columns"][kind]
+    answer = page.post("/studies/new/look", json=asked(draft, columns, kind))
+    look = answer.json()
+    assert answer.status_code == 200, look
+    assert len(look["desks"]) == min(3, look["items"])
+    assert all(desk["item"] for desk in look["desks"]) and look["forecast"]["hours_total"] > 0
+    address = re.search(r"studies/new/image/[^\"]+", answer.text)
+    assert address and page.get(f"/{address[0]}").content[8:12] == b"WEBP"
+    assert not store.studies()                                       # nothing is stored by looking
+    made = page.post("/studies/new/create", json=asked(
+        draft, columns, kind, name=f"Of {kind}", guidelines="*Look*", open=True))
+    assert made.status_code == 200, made.text
+    study = store.study(f"Of {kind}")
+    assert (study.kind, study.accepting, study.created_by) == (kind, True, "Olga")
+    assert study.plan.seed == 7                                      # as the command line has it
+    assert text_of(study) == "*Look*" and KINDS[kind].answers.page(study)
+    assert page.get(f"/studies/new/files?draft={draft}").status_code == 400   # the files are gone
+
+
+def test_closed_with_guidelines_whose_pictures_it_keeps(page: TestClient, store: SqlStudyStore, home: Path) -> None:
+    draft = filled(page)
+    send(page, draft, "guidelines", "good.png", png((1, 2, 3)))
+    text = "# Look\n\n![Good](good.png)"
+    nodes = page.post("/studies/new/guide", json={"draft": draft, "text": text}).json()["nodes"]
+    source = nodes[1]["children"][0]["src"]
+    assert page.get(f"/{source}").content[8:12] == b"WEBP"
+    missing = page.post("/studies/new/create", json=asked(
+        draft, COLUMNS, name="One", guidelines="![No](no.png)", open=True))
+    assert missing.status_code == 400 and "no.png is unavailable" in missing.json()["problem"]
+    assert not store.studies()
+    made = page.post("/studies/new/create", json=asked(draft, COLUMNS, name="One", guidelines=text, open=False))
+    assert made.status_code == 200, made.text
+    study = store.study("One")
+    assert not study.accepting and text_of(study) == text
+    token = study.settings["own_guidelines"]["pictures"]["good.png"]
+    assert (home / "studies" / study.study_id / f"{token}-l.webp").is_file()
+
+
+def test_what_is_wrong_is_said_with_its_place_and_without_options_of_the_command_line(page: TestClient) -> None:
+    draft = filled(page, QUERIES + ",a.png,b.png\n")
+    problem = page.post("/studies/new/look", json=asked(draft, COLUMNS)).json()["problem"]
+    assert "queries.csv" in problem and "line 8, column text" in problem and "empty" in problem
+    send(page, draft, "table", "queries.csv", b"text,reference,target\nx,a.png,nowhere.png\n")
+    problem = page.post("/studies/new/look", json=asked(draft, COLUMNS)).json()["problem"]
+    assert "nowhere.png is not there" in problem and "line 2, target" in problem and "--" not in problem
+    problem = page.post("/studies/new/look", json=asked(draft, {"text": ["text"]})).json()["problem"]
+    assert "no column for reference" in problem and "--" not in problem
+    impossible = page.post("/studies/new/plan", json={"kind": "validity", "items": 5, "design": {"overlap": 9}}).json()
+    assert "overlap of 9" in impossible["problem"]
+
+
+def test_a_new_table_replaces_the_one_before_and_a_zip_is_as_good_as_files(page: TestClient, tmp_path: Path) -> None:
+    draft = begin(page)
+    send(page, draft, "table", "first.csv", b"x,y\n1,2\n")
+    send(page, draft, "table", "second.csv", QUERIES.encode())
+    archive = zipped(tmp_path / "all.zip", {name: png() for name in NAMES})
+    files = send(page, draft, "pictures", "all.zip", archive.read_bytes()).json()
+    assert [one["name"] for one in files["table"]] == ["second.csv"]
+    assert page.post("/studies/new/look", json=asked(draft, COLUMNS)).json()["items"] == 6
+    files = page.post("/studies/new/drop", json={"draft": draft, "part": "pictures"}).json()
+    assert files["pictures"] == []
+    assert "no pictures" in page.post("/studies/new/look", json=asked(draft, COLUMNS)).json()["problem"]
+
+
+def test_uploads_are_bounded_and_nothing_of_one_that_is_too_large_stays(page: TestClient, home: Path) -> None:
+    draft = begin(page)
+    assert send(page, draft, "pictures", "a.png", b"x" * 700_000).status_code == 200
+    refused = send(page, draft, "pictures", "b.png", b"x" * 700_000)
+    assert refused.status_code == 413 and "too large" in refused.json()["problem"]
+    kept = [path.name for path in (home / "new-studies" / draft).rglob("*") if path.is_file()]
+    assert sorted(kept) == ["a.png", "owner.txt"]
+    assert send(page, draft, "pictures", "a.png", b"x" * 1_000_000).status_code == 200   # in its own place
+
+
+@pytest.mark.parametrize("name", ["../../out.png", "/etc/out.png", "..\\..\\out.png", "a/../../out.png"])
+def test_a_files_name_leads_nowhere_else(page: TestClient, home: Path, name: str) -> None:
+    draft = begin(page)
+    assert send(page, draft, "pictures", name, png()).status_code == 200
+    assert all((home / "new-studies" / draft) in path.parents for path in home.rglob("out.png"))
+
+
+@pytest.mark.parametrize("name", ["", "..", "a\0b.png", "x" * 300, "c:evil.png"])
+def test_a_name_that_is_none_is_refused(page: TestClient, name: str) -> None:
+    from urllib.parse import quote
+    assert send(page, begin(page), "pictures", quote(name), png()).status_code == 400
+
+
+def test_a_draft_is_of_one_person_and_an_abandoned_one_is_removed(visit, home: Path) -> None:
+    olga, ben, reader = visit(), visit(name="Ben"), visit("annotator", "Ann")
+    draft = begin(olga)
+    for stranger, status in ((ben, 400), (reader, 403)):
+        assert stranger.get(f"/studies/new/files?draft={draft}").status_code == status
+        assert send(stranger, draft, "table", "a.csv", b"x").status_code == status
+    assert ben.get("/studies/new/files?draft=../../x").status_code == 400
+    for _ in range(MOST_DRAFTS):
+        newest = begin(olga)
+    assert olga.get(f"/studies/new/files?draft={newest}").status_code == 200
+    assert len(list((home / "new-studies").iterdir())) == MOST_DRAFTS
+    owner = home / "new-studies" / newest / "owner.txt"
+    os.utime(owner, (0, owner.stat().st_mtime - ABANDONED - 60))
+    begin(ben)
+    assert not owner.exists()
+
+
+def test_markdown_is_elements_and_never_html() -> None:
+    text = ('<script>alert(1)</script> <b onclick="x">b</b>\n\n[bad](javascript:alert(1)) [rel](/people) '
+            '[ok](https://e.org) ![p](in%20it.png) ![q](https://e.org/x.png)')
+    first, second = nodes_of(text, lambda name: "here" if name == "in it.png" else None)
+    assert "".join(first["children"]) == '<script>alert(1)</script> <b onclick="x">b</b>'
+    elements = [one for one in second["children"] if isinstance(one, dict)]
+    assert elements == [{"tag": "a", "href": "https://e.org", "children": ["ok"]},
+                        {"tag": "img", "src": "here", "alt": "p"}]

@@ -1,0 +1,98 @@
+"""From a table and a folder of pictures to the first judgement of a stranger on a phone, in the browser alone."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.studies.creation import remove_study
+from storage.studies.store import SqlStudyStore
+from tests.fakes.databases import engine_of
+from tests.fakes.picture_tables import pictures
+from tests.web.browsing import at_rest
+
+ROWS = 50
+NAME = "Our queries"
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    """A table whose text column nobody could guess, and a folder with the pictures it names."""
+    pictures(tmp_path / "photos", [f"{number}.png" for number in range(8)])
+    with (tmp_path / "queries.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["nr", "ref", "wanted change", "target image"])
+        table.writerows([number, f"{number % 8}.png", f"make it {number}", f"{(number + 1) % 8}.png"]
+                        for number in range(ROWS))
+    return tmp_path
+
+
+@pytest.fixture
+def store(app):
+    engine = engine_of(app.home)
+    store = SqlStudyStore(engine)
+    yield store
+    for study in store.studies():
+        if study.name.startswith(NAME):
+            remove_study(store, app.home, study)
+    engine.dispose()
+
+
+def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, app, store, given):
+    page = open_page("/studies")
+    page.get_by_role("button", name="New study").click()
+    page.get_by_label("Table", exact=True).set_input_files(given / "queries.csv")
+    page.get_by_label("Pictures: a folder").set_input_files(given / "photos")
+    expect(page.get_by_text("Say above which column is what: modification text.")).to_be_visible()
+    page.get_by_label("Modification text").select_option("wanted change")
+    at_rest(page)
+    page.reload()                                                       # nothing that was chosen or sent is lost
+    at_rest(page)
+    expect(page.get_by_text("50 rows of queries.csv read as 50 items.")).to_be_visible()
+    page.get_by_role("button", name="See the first items as a judge").click()
+    shown = page.get_by_role("dialog")
+    expect(shown.get_by_role("heading", name="make it 0")).to_be_visible()
+    shown.get_by_role("button", name="Next").click()
+    expect(shown.get_by_role("heading", name="make it 1")).to_be_visible()
+    shown.get_by_role("button", name="Close").click()
+    page.get_by_label("People per item").fill("2")
+    expect(page.get_by_text("100 judgements")).to_be_visible()          # 50 items, two people each
+    page.get_by_label("Guidelines", exact=True).fill("# Look\n\nTake *both* pictures.")
+    page.get_by_label("Name of the study").fill(NAME)
+    page.get_by_role("button", name="Open the study").click()
+    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Let people in").click()
+    at_rest(page)
+    link = page.locator(".cq-stlink code").inner_text()
+    page.get_by_role("tab", name="Analysis").click()
+    expect(page.get_by_text("Nothing judged yet.")).to_be_visible()
+
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    try:
+        phone = context.new_page()
+        phone.goto(f"{link}?PROLIFIC_PID=5f3a9c")
+        phone.get_by_role("button", name="Begin").click()
+        at_rest(phone)
+        expect(phone.get_by_role("heading", name="Look")).to_be_visible()
+        assert phone.evaluate("document.documentElement.scrollWidth") <= 390
+        phone.get_by_role("button", name="Begin").click()
+        at_rest(phone)
+        phone.get_by_role("button", name="Valid").click()
+        phone.get_by_role("button", name="Save and continue").click()
+        expect(phone.get_by_text("1 of 50").first).to_be_visible()
+    finally:
+        context.close()
+    (judgement,) = store.judgements(store.study(NAME).study_id)
+    assert judgement.answer["validated"] is True
+    assert list((app.home / "new-studies").iterdir()) == []             # what was sent is gone
+
+    page.get_by_role("tab", name="Settings").click()
+    page.get_by_role("button", name="Remove").click()
+    page.get_by_label("Type its name to remove it").fill(NAME)
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    page.get_by_role("button", name="New study").wait_for()             # the list
+    assert NAME not in [study.name for study in store.studies()]
+    assert [path for path in (app.home / "backups").iterdir() if "before-removal" in path.name]

@@ -1,0 +1,283 @@
+"""Endpoints of *New study*: files come in, columns are proposed, the first items are shown as judges will see them, and
+the study is created, by the functions of ``cirque study create KIND NAME --from-table``."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from fastapi import APIRouter
+from PIL import Image
+from starlette.requests import Request
+from starlette.responses import Response
+
+from annotation.kinds.intake import SEED, Intake, NewStudy, items_of
+from annotation.kinds.proposal import FIRST, preview, propose
+from annotation.kinds.table import KINDS
+from annotation.sources.tables.columns import checked
+from annotation.sources.tables.files import Table
+from annotation.sources.tables.known import open_table
+from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
+from annotation.studies.creation import check_name
+from annotation.studies.guidelines import Guidelines, nodes_of
+from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError, UnknownItem
+from cir_core.gallery.gallery import list_galleries, open_gallery
+from cir_core.images.load import process_image, within
+from cir_core.settings import Settings
+from cir_core.support.texts import quoted
+from web.http.json_api import Endpoint, Fields, get_endpoint, in_thread, json_routes, post_endpoint, refused, reply
+from web.http.request_fields import TooLarge
+from web.http.visitor import Visitor, check, require
+from web.services import Services
+from web.studies import annotate_json as present
+from web.studies.images import PICTURE_NAME
+from web.studies.uploads import Draft, Drafts
+
+_HEAD = 5            # rows that are shown
+_CELL = 200          # characters of one
+_EDGE = 1280         # pixels of a picture
+_OPTION = re.compile(r"\s*\(--[^)]*\)")   # of the command line, in a sentence
+_ASKED = ("draft", "kind", "columns")
+_ALSO = ("gallery", "skip_missing", "design")
+Json = dict[str, Any]
+
+
+def new_study_routes(services: Services) -> APIRouter:
+    """``/studies/new/…``, for those who manage studies; each sees only what they have uploaded."""
+    settings, intakes = services.settings, {name: kind.intake for name, kind in KINDS.items() if kind.intake}
+    drafts = Drafts(settings.home / "new-studies", settings.max_study_upload_mb * 2**20)
+
+    def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage")
+        return {"kinds": [_kind_json(name, intake, settings.seed) for name, intake in intakes.items()],
+                "galleries": [{"name": one.name, "size": one.size} for one in list_galleries(settings.home)
+                              if one.status == "complete"],
+                "most_mb": settings.max_study_upload_mb}
+
+    def begin(visitor: Visitor, sent: Fields) -> object:
+        check(visitor, "manage")
+        return {"draft": drafts.begin(visitor.name).name}
+
+    def of(visitor: Visitor, sent: Mapping[str, Any]) -> Draft:
+        check(visitor, "manage")
+        return drafts.find(sent.get("draft"), visitor.name)
+
+    def files(visitor: Visitor, query: Mapping[str, str]) -> object:
+        return _files_json(of(visitor, query))
+
+    def drop(visitor: Visitor, sent: Fields) -> object:
+        draft = of(visitor, sent)
+        if sent["part"] == "":
+            drafts.discard(draft)
+            return {"table": [], "pictures": [], "guidelines": []}
+        drafts.remove(draft, str(sent["part"]), str(sent.get("name", "")))
+        return _files_json(draft)
+
+    def table(visitor: Visitor, query: Mapping[str, str]) -> object:
+        draft = of(visitor, query)
+        with _said_on_a_page():
+            found = _table(draft, intakes)
+        proposal = propose(found, intakes)
+        return {"file": found.file, "names": list(found.names), "rows": len(found.rows), "notes": list(found.notes),
+                "head": [[where, *(cell[:_CELL] for cell in cells)] for where, cells in found.rows[:_HEAD]],
+                "kind": proposal.kind, "columns": {kind: {field: list(of_field) for field, of_field in columns.items()}
+                                                   for kind, columns in proposal.columns.items()}}
+
+    def pictures(draft: Draft, gallery: object) -> PictureFiles:
+        if gallery:
+            return of_gallery(open_gallery(str(gallery), home=settings.home))
+        if not draft.files("pictures"):
+            raise StudyError("There are no pictures yet. Add them, or choose a gallery.")
+        return open_pictures(draft.pictures, "the pictures")
+
+    def look(visitor: Visitor, sent: Fields) -> object:
+        draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
+        with _said_on_a_page():
+            read = _table(draft, intakes)
+            columns = checked(_columns(sent["columns"]), read, intake.fields)
+            there = pictures(draft, sent.get("gallery"))
+            found = items_of(intake, read, columns, there, skip_missing=sent.get("skip_missing") is True)
+            shutil.rmtree(draft.scratch, ignore_errors=True)
+            shown = preview(items_of(intake, read, columns, there, first=FIRST), draft.scratch,
+                            settings.max_image_megapixels)
+        page = {**KINDS[kind].answers.page(shown.study), "own_guidelines": []}
+        return {"items": len(found.items), "counts": dict(found.counts), "notes": list(found.notes),
+                "forecast": _forecast(intake, len(found.items), sent.get("design")), "page": page,
+                "desks": [_moved(present.workspace(desk), draft) for desk in shown.desks]}
+
+    def plan(visitor: Visitor, sent: Fields) -> object:
+        check(visitor, "manage")
+        _, intake = _kind(sent["kind"], intakes)
+        if not isinstance(sent["items"], int) or sent["items"] < 1:
+            raise StudyError("“items” must be a whole number from 1.")
+        return _forecast(intake, sent["items"], sent["design"])
+
+    def guide(visitor: Visitor, sent: Fields) -> object:
+        """Guidelines as people will read them."""
+        draft = of(visitor, sent)
+        there = {name for name, _ in draft.files("guidelines")}
+        return {"nodes": nodes_of(str(sent["text"]), lambda name: (
+            f"studies/new/guide/{draft.name}/{name}" if name in there else None))}
+
+    def create(visitor: Visitor, sent: Fields) -> object:
+        draft, (_, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
+        if not isinstance(sent["name"], str) or not isinstance(sent.get("guidelines", ""), str):
+            raise StudyError("“name” and “guidelines” must be texts.")
+        with _said_on_a_page():
+            check_name(services.study_store, sent["name"])
+            read = _table(draft, intakes)
+            skip = sent.get("skip_missing") is True
+            found = items_of(intake, read, checked(_columns(sent["columns"]), read, intake.fields),
+                             pictures(draft, sent.get("gallery")), skip_missing=skip)
+            design = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})
+            text = sent.get("guidelines", "")
+            made = found.create(NewStudy(
+                services.study_store, settings.home, sent["name"], visitor.name, design, found.pictures,
+                {"seed": design["seed"]}, settings.max_image_megapixels, skip,
+                guidelines=Guidelines(text, _beside(draft.guidelines)) if text.strip() else None,
+                accepting=sent.get("open") is True))
+        drafts.discard(draft)
+        return {"name": made.study.name, "items": made.counts["items"], "notes": list(made.notes)}
+
+    return _joined(json_routes("/studies/new", {
+        "/choices": get_endpoint(choices, slow=True), "/files": get_endpoint(files, slow=True),
+        "/table": get_endpoint(table, slow=True),
+    }, {
+        "/begin": post_endpoint(begin, (), slow=True), "/drop": post_endpoint(drop, ("draft", "part"), ("name",)),
+        "/look": post_endpoint(look, _ASKED, _ALSO, slow=True),
+        "/plan": post_endpoint(plan, ("kind", "items", "design"), slow=True),
+        "/guide": post_endpoint(guide, ("draft", "text")),
+        "/create": post_endpoint(create, (*_ASKED, "name"), (*_ALSO, "guidelines", "open"), slow=True),
+    }), drafts, settings)
+
+
+def _joined(routes: APIRouter, drafts: Drafts, settings: Settings) -> APIRouter:
+    """``routes``, and those that are no JSON: a file's bytes in, and pictures out."""
+
+    async def upload(request: Request) -> Response:
+        """The bytes of a file, whose name is in the header ``X-File-Name``, which no form of another site can set."""
+        try:
+            visitor = require(request, "manage")
+            draft = drafts.find(request.query_params.get("draft"), visitor.name)
+            if not (name := request.headers.get("x-file-name")):
+                raise StudyError("Name the file in the header X-File-Name.")
+            await drafts.receive(draft, request.query_params.get("part", ""), unquote(name), request.stream())
+            return reply(await in_thread(lambda: _files_json(draft), page="studies"))
+        except TooLarge as error:
+            return reply({"problem": str(error), "kind": "too-large"}, 413)
+        except CirqueError as error:
+            return refused(error)
+
+    def of_draft(path_of: Callable[[Draft, Mapping[str, str]], Path | None]) -> Endpoint:
+        """A picture of a draft, as WebP."""
+        def read(request: Request) -> Response:
+            draft = drafts.find(request.path_params["draft"], require(request, "manage").name)
+            if (path := path_of(draft, request.path_params)) is None or not path.is_file():
+                raise UnknownItem("This image does not exist (any more).")
+            made = process_image(path, _as_webp, max_megapixels=settings.max_image_megapixels, draft_edge=2 * _EDGE)
+            return Response(made, media_type="image/webp", headers={
+                "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+                "Content-Security-Policy": "default-src 'none'; sandbox"})
+
+        async def endpoint(request: Request) -> Response:
+            try:
+                found: Response = await in_thread(lambda: read(request), page="studies")
+            except CirqueError as error:
+                return refused(error)
+            return found
+        return endpoint
+
+    picture = of_draft(lambda draft, of: (   # of the first items
+        draft.scratch / "studies" / of["study"] / of["name"]
+        if of["study"].isalnum() and PICTURE_NAME.fullmatch(of["name"]) else None))
+    guide_picture = of_draft(lambda draft, of: next(
+        (draft.guidelines / name for name, _ in draft.files("guidelines") if name == of["name"]), None))
+    for path, endpoint, verb in (("file", upload, "POST"), ("image/{draft}/{study}/{name}", picture, "GET"),
+                                 ("guide/{draft}/{name:path}", guide_picture, "GET")):
+        routes.add_route(f"/studies/new/{path}", endpoint, [verb], include_in_schema=False)
+    return routes
+
+
+def _as_webp(image: Image.Image) -> bytes:
+    made = io.BytesIO()
+    within(image, _EDGE, gap=2.0).save(made, "WEBP", quality=85, method=2)
+    return made.getvalue()
+
+
+@contextmanager
+def _said_on_a_page() -> Iterator[None]:
+    """Errors of what is read and created, without the options of the command line."""
+    try:
+        yield
+    except (DatasetError, GalleryError, StudyError) as error:
+        raise StudyError(_OPTION.sub("", str(error))) from error
+
+
+def _kind(name: object, intakes: Mapping[str, Intake]) -> tuple[str, Intake]:
+    if not isinstance(name, str) or name not in intakes:
+        raise StudyError(f"There is no kind of study {quoted(name)}. There are: {', '.join(intakes)}.")
+    return name, intakes[name]
+
+
+def _table(draft: Draft, intakes: Mapping[str, Intake]) -> Table:
+    return open_table(draft.table(), tuple(dict.fromkeys(name for one in intakes.values() for name in one.known)))
+
+
+def _columns(sent: object) -> dict[str, tuple[str, ...]]:
+    if not isinstance(sent, Mapping) or not all(
+            isinstance(of, list) and all(isinstance(one, str) for one in of) for of in sent.values()):
+        raise StudyError("“columns” must be an object of lists of column names.")
+    return {str(field): tuple(of) for field, of in sent.items()}
+
+
+def _design(sent: object) -> Mapping[str, object]:
+    if sent is not None and not isinstance(sent, Mapping):
+        raise StudyError("“design” must be an object of numbers.")
+    return sent or {}
+
+
+def _forecast(intake: Intake, items: int, design: object) -> Json:
+    """Figures of the planner; {"problem"} for an impossible plan, which is no reason not to show the items."""
+    try:
+        return asdict(intake.forecast(items, intake.checked_design(_design(design))))
+    except StudyError as error:
+        return {"problem": str(error)}
+
+
+def _beside(folder: Path) -> Callable[[str], Path | None]:
+    return lambda name: next((path for path in (folder / name,) if path.is_file()
+                              and path.resolve().is_relative_to(folder.resolve())), None)
+
+
+def _kind_json(name: str, intake: Intake, seed: int) -> Json:
+    kind = KINDS[name]
+    return {"kind": name, "title": kind.title, "one": kind.one, "many": kind.many, "about": intake.about,
+            "fields": [{"name": one.name, "title": one.title, "required": one.required, "many": one.many,
+                        "least": one.least} for one in intake.fields],
+            "design": [{**asdict(one), **({"value": seed} if one is SEED else {})} for one in intake.design]}
+
+
+def _files_json(draft: Draft) -> Json:
+    return {part: [{"name": name, "bytes": size} for name, size in draft.files(part)]
+            for part in ("table", "pictures", "guidelines")}
+
+
+def _moved(value: Any, draft: Draft) -> Any:
+    """JSON of a study with its pictures at the draft's address."""
+    match value:
+        case str() if value.startswith("study/image/"):
+            return f"studies/new/image/{draft.name}/{value.removeprefix('study/image/')}"
+        case dict():
+            return {name: each if name == "text" else _moved(each, draft) for name, each in value.items()}
+        case list():
+            return [_moved(each, draft) for each in value]
+    return value
+
+
