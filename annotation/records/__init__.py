@@ -54,6 +54,7 @@ from annotation.records.studies import StudyImage as StudyImage
 from annotation.records.studies import StudyKind as StudyKind
 from annotation.records.studies import StudyPlan as StudyPlan
 from annotation.records.studies import SurveyPosition as SurveyPosition
+from annotation.records.studies import Upcoming as Upcoming
 from annotation.records.studies import Workspace as Workspace
 from annotation.records.studies import by_item as by_item
 from annotation.records.studies import category_of as category_of

@@ -208,6 +208,16 @@ class SurveyPosition:
     forms: int
     locked: bool                       # the item is of an earlier form: its answer is final
     handed_on: int                     # items reassigned from this person
+    ahead: tuple[SurveyPosition, ...] = ()   # of the workspace's next items, as far as no step comes before them
+
+
+@dataclass(frozen=True)
+class Upcoming:
+    """What a person's workspace has of one of its next items, besides the item."""
+
+    position: int
+    extra: Mapping[str, Any]           # of the assignment
+    draft: Draft | None
 
 
 @dataclass(frozen=True)
@@ -223,13 +233,14 @@ class Workspace:
     position: int | None
     judgement: Judgement | None        # of ``item``
     draft: Draft | None                # of ``item``
-    ahead: tuple[Item, ...]            # next items, to preload their images
+    ahead: tuple[Item, ...]            # next open items, to preload them
     images: Mapping[str, StudyImage]   # by token, those of ``item`` and ``ahead``
     seconds: tuple[float, ...]         # viewing times of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds with events
     survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds), set by the service
     joined: bool = True                # False: no seat yet; ``total`` is an estimate
+    upcoming: tuple[Upcoming, ...] = ()   # of the items ``ahead``, in their order
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from cir_core.types.records import new_id
 _ITEMS_CACHED = 8192      # cached current items, without their hidden part
 _NAMES_CACHED = 4096
 _NAMES_TTL = 1.0       # seconds: a name may move to another study after a rename or removal
+AHEAD, MOST_AHEAD = 2, 20   # next items of a workspace: unless asked for, and at most
 _FINISH = "finish"      # shorter than any client's token, so it cannot collide; each person finishes once
 
 
@@ -89,9 +90,11 @@ class StudyService:
 
     def workspace(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
+        ahead: int = AHEAD,
     ) -> Workspace:
-        """The workspace with the requested item, else the first open one. In a kind with a flow, ``survey`` has the
-        step before the item. This takes no seat: a person who has not joined gets an empty workspace.
+        """The workspace with the requested item, else the first open one, and as many of the next ones as ``ahead``. In
+        a kind with a flow, ``survey`` has the step before the item. This takes no seat: a person who has not joined
+        gets an empty workspace.
 
         Raises ``StudyClosed`` for a closed study in which the person has no seat, ``UnknownItem`` for an item that is
         not theirs.
@@ -100,12 +103,13 @@ class StudyService:
             input_limits.checked_item(item_id)
         study_id = self._study_id(study)
         try:
-            workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, at=self._clock())
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, ahead=ahead,
+                                              at=self._clock())
         except NotJoined:
             return self._not_joined(study_id, annotator)
         return self._completed(annotator, workspace)
 
-    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
+    def join(self, study: str, annotator: str, *, item_id: str | None = None, ahead: int = AHEAD) -> Workspace:
         """Take a seat, unless the person has one; returns the :meth:`workspace`. A seat whose items were all reassigned
         gets a share of the open work. Raises ``StudyClosed``, ``UnknownItem``."""
         if item_id is not None:
@@ -115,15 +119,15 @@ class StudyService:
             self._check_given(study_id, annotator)
         reassign = self._kind(self._store.study(study_id)).reassign
         self._store.join(study_id, annotator, now, reassign)
-        workspace = self._store.workspace(study_id, annotator, item_id=item_id, at=now)
+        workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead, at=now)
         if not workspace.total and workspace.study.accepting and self._store.take_more(study_id, annotator, now,
                                                                                        reassign):
-            workspace = self._store.workspace(study_id, annotator, item_id=item_id)
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead)
         return self._completed(annotator, workspace)
 
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
-        seen_revision: int | None = None, stay: bool = False,
+        seen_revision: int | None = None, stay: bool = False, ahead: int = AHEAD,
     ) -> tuple[Saved, Workspace]:
         """Save an answer: on disk when this returns. The returned workspace has the next open item, or with
         ``stay`` the same one. Idempotent by ``token``.
@@ -149,13 +153,13 @@ class StudyService:
         saved = self._store.save(
             judgement, unsure=normalized.unsure, seen_revision=input_limits.checked_revision(seen_revision),
             sticky_fields=kind.sticky_fields, admit=admit if flow else None)
-        workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id) if stay
-                else self._store.workspace(study_id, annotator, after=item.item_id))
+        workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id, ahead=ahead) if stay
+                     else self._store.workspace(study_id, annotator, after=item.item_id, ahead=ahead))
         return saved, self._completed(annotator, workspace)
 
     def pass_gate(
         self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
-        attempt: int | None = None, answer: object = None,
+        attempt: int | None = None, answer: object = None, ahead: int = AHEAD,
     ) -> tuple[bool, Workspace]:
         """Record the answer to the current survey step; returns whether it was passed, and the workspace. Wrong
         answers are recorded too. Idempotent by ``token``.
@@ -171,7 +175,7 @@ class StudyService:
             raise StudyError(f"{workspace.study.name} has no steps between the items. Reload the page.")
         result = flow.pass_gate(workspace, annotator, checked, token, number=number, attempt=attempt, answer=answer)
         self._note(workspace.study, annotator, result.kind, token, result.payload)
-        return result.passed, self._completed(annotator, self._store.workspace(study_id, annotator))
+        return result.passed, self._completed(annotator, self._store.workspace(study_id, annotator, ahead=ahead))
 
     def save_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
         """Save a draft, replacing the person's draft of the item."""
@@ -187,12 +191,12 @@ class StudyService:
         study_id, _, item, _ = self._item_of(study, annotator, item_id)
         self._store.drop_draft(study_id, item.item_id, annotator)
 
-    def more(self, study: str, annotator: str) -> tuple[int, Workspace]:
+    def more(self, study: str, annotator: str, *, ahead: int = AHEAD) -> tuple[int, Workspace]:
         """Take over others' open work; returns the number of items, and the workspace. Raises ``NotJoined``."""
         study_id = self._study_id(study)
         reassign = self._kind(self._store.study(study_id)).reassign
         added = self._store.take_more(study_id, annotator, self._clock(), reassign)
-        return added, self.workspace(study_id, annotator)
+        return added, self.workspace(study_id, annotator, ahead=ahead)
 
     def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
         """The person's assignments in order, without reassigned ones."""
@@ -259,8 +263,8 @@ class StudyService:
 
     def _remember(self, annotator: str, workspace: Workspace) -> Workspace:
         extras = {} if workspace.item is None else {workspace.item.item_id: workspace.extra}
-        if self._kind(workspace.study).flow is None:   # the workspace has no extra of next items
-            extras |= {item.item_id: {} for item in workspace.ahead}
+        if self._kind(workspace.study).flow is None:   # a flow reads them in the transaction
+            extras |= {item.item_id: of.extra for item, of in zip(workspace.ahead, workspace.upcoming, strict=True)}
         with self._items_lock:
             for item in (workspace.item, *workspace.ahead):
                 if item is not None and item.item_id in extras:

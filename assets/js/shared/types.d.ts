@@ -100,10 +100,12 @@ interface Question {
 interface SessionItem { id: string; position: number; turns: { image: Picture; text: string }[]; target: Picture }
 /** A query, and the candidates that may answer it. */
 interface TargetItem { id: string; position: number; text: string; reference: Picture; candidates: Picture[] }
+/** One of the next items: its pictures, and where it was asked for, itself. */
+interface Ahead<I, A> { images: string[]; item?: I; draft?: { answer: A; seconds: number } | null }
 /** `asked`: when the server was asked, in the page's milliseconds. */
 interface DeskOf<I, A> {
   study: DeskStudy; joined: boolean; progress: Progress; item: I | null; answer: A | null; revision: number; seconds: number;
-  draft: { answer: A; seconds: number } | null; ahead: { images: string[] }[]; gate?: Gate | null; handed_on?: number; asked?: number;
+  draft: { answer: A; seconds: number } | null; ahead: Ahead<I, A>[]; gate?: Gate | null; handed_on?: number; asked?: number;
 }
 type ValidityDesk = DeskOf<Item, Validity>;
 type SurveyDesk = DeskOf<Question, Preference>;
@@ -133,7 +135,7 @@ interface Of { study: string; item: string }
 interface Draft<A> extends Of { answer: A; seconds: number; revision: number }
 /** An answer as it is sent. */
 interface Sent<A> extends Of { answer: A; seconds: number; seen_revision: number; then: "next" | "stay"; token?: string; revision?: undefined }
-interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean }
+interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean; asked?: number }
 
 // --- adjudication --------------------------------------------------------------------------------
 

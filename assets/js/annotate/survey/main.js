@@ -4,7 +4,6 @@ import { remember } from "../begin.js";
 import { createClock } from "../work/clock.js";
 import { endScreen } from "../workspace.js";
 import { createWork } from "../work/main.js";
-import { fetchAhead } from "../../shared/pictures.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
 import { createGates, codeBox, openGuidelines } from "./pages.js";
 import { listen } from "../keys.js";
@@ -21,9 +20,9 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const page = /** @type {Survey} */ (found);
   const clock = createClock(), justShown = createGuard();
   const work = /** @type {import("../work/main.js").Work<Preference>} */ (
-    createWork({ name, me, one: "question", now: () => desk, show, stayed, leave, view: () => view }));
+    createWork({ name, me, body, one: "question", sharp, now: () => desk, show, stayed, leave, view: () => view }));
   const { drafts, sending, places, progress } = work;
-  const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
+  const gates = createGates({ name, joined: first.joined, page, body, show: work.came, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
   const whereOf = (/** @type {Question} */ item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
@@ -50,7 +49,6 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shown(restored);
     body.replaceChildren(view.element);
     window.scrollTo(0, 0);
-    fetchAhead(desk.ahead.flatMap(({ images }) => images).map(sharp));
     view.title.focus({ preventScroll: true });
     say(`${whereOf(item)}. ${item.text}`);
   }
