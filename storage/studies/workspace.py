@@ -28,7 +28,7 @@ _STUDY_AND_SEAT = select(
     _study.study_id == bindparam("study_id"), _seat.annotator_key == bindparam("key"))
 
 _MINE: Select[Any] = select(
-    tables.study_items, _assigned.position, _assigned.state, _assigned.extra, _draft.annotator,
+    tables.study_items, _assigned.position, _assigned.state, _assigned.extra, _assigned.dealt, _draft.annotator,
     _draft.answer.label("begun"), _draft.seconds, _draft.updated_at,
 ).select_from(tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id).outerjoin(
     tables.drafts, (_draft.item_id == _assigned.item_id) & (_draft.seat == _assigned.seat))
@@ -91,8 +91,9 @@ def read_workspace(
         draft=None if row is None else _draft_of(row), ahead=later,
         images=_images_of(connection, study_id, (item, *later) if item else later),
         seconds=tuple(connection.execute(_SECONDS, seat).scalars()), extra={} if row is None else row.extra or {},
+        dealt=None if row is None else row.dealt,
         events=own_events(connection, seat) if study.kind in WITH_EVENTS else (),
-        upcoming=tuple(Upcoming(one.position, one.extra or {}, _draft_of(one)) for one in next_rows),
+        upcoming=tuple(Upcoming(one.position, one.extra or {}, _draft_of(one), one.dealt) for one in next_rows),
     ), mine
 
 

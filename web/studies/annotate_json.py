@@ -3,7 +3,9 @@ to this person: neither the stored order nor that of the images to preload tells
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import takewhile
 from typing import Any
 
 from annotation.kinds.preference.answers import SIDES, shown_sets
@@ -28,15 +30,21 @@ def workspace(found: Workspace, *, whole: bool = False) -> Json:
     """A person's item with image URLs, answer, draft, progress, and images to preload. Before joining,
     ``progress["total"]`` is an estimate. ``whole``: the next items themselves, too, as far as nothing comes before
     them: a page without a network goes on with them."""
-    about = {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found))}
+    about = {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
+             **({"training": list(found.training)} if found.training else {})}
     if KINDS[found.study.kind].has_survey:
         return {**about, **_of_survey(found, whole=whole)}
     ahead: list[Json] = [{"images": _addresses(each, found.images)} for each in found.ahead]
     if whole:
-        for entry, each, of in zip(ahead, found.ahead, found.upcoming, strict=True):
+        for entry, each, of in _unaided(zip(ahead, found.ahead, found.upcoming, strict=True)):
             entry |= {"item": item(each, of.position, found.images), "draft": _begun(of.draft)}
     return {**about, "item": None if found.item is None else item(found.item, found.position, found.images),
             **_answered(found), "ahead": ahead}
+
+
+def _unaided(ahead: Iterable[Any]) -> Iterator[Any]:
+    """Up to the first item of training, which needs the server for what is said of an answer."""
+    return takewhile(lambda one: one[2].dealt != "training", ahead)
 
 
 def _answered(found: Workspace) -> Json:
@@ -66,7 +74,8 @@ def _of_survey(found: Workspace, *, whole: bool) -> Json:
     if survey.gate is None:
         fields["ahead"] = [{"images": _ahead(each, found)} for each in found.ahead]
         if whole:
-            for entry, each, of, at in zip(fields["ahead"], found.ahead, found.upcoming, survey.ahead, strict=False):
+            for entry, each, of, at in _unaided(zip(fields["ahead"], found.ahead, found.upcoming, survey.ahead,
+                                                    strict=False)):
                 entry |= {"item": _question(found, each, at, of.position, of.extra), "draft": _begun(of.draft)}
         if found.item is not None:
             fields |= {"item": _question(found, found.item, survey, found.position, found.extra), **_answered(found)}
@@ -123,7 +132,8 @@ def item(found: Item, position: int | None, images: Images) -> Json:
 
 def saved(found: Saved) -> Json:
     return {"revision": found.judgement.revision, "repeated": found.repeated, "overtook": found.overtook,
-            "unsure": bool(found.judgement.answer.get("unsure"))}
+            "unsure": bool(found.judgement.answer.get("unsure")),
+            **({"feedback": asdict(found.feedback)} if found.feedback else {})}
 
 
 def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:

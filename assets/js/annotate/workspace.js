@@ -3,6 +3,7 @@ import { api, at, createGuard, say, setKeys, h } from "../shared/common.js";
 import { createClock } from "./work/clock.js";
 import { remember } from "./begin.js";
 import { createWork } from "./work/main.js";
+import { trainingName } from "./work/training.js";
 import { several } from "../studies/words.js";
 
 const LOOKED_S = 2; // so long a look at an item is worth keeping
@@ -20,7 +21,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
     leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false) });
   const { same } = screen;
   let desk = /** @type {Desk | null} */ (null), keptAt = 0; // in seconds of looking
-  const nameOf = (/** @type {{ id: string, position: number }} */ item) => `${one[0].toUpperCase()}${one.slice(1)} ${places.number(item)}`;
+  const nameOf = (/** @type {{ id: string, position: number }} */ item) => trainingName(desk) || `${one[0].toUpperCase()}${one.slice(1)} ${places.number(item)}`;
 
   // --- what is shown -------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
   const results = RESULTS[known.study.kind]({ screen, query, name: known.study.name, rule, secret });
 
+  const quality = words.survey ? null : surveyPart(screen, query, known.study.name, secret, false);
   const recruits = screen.may("manage") ? participantsPart(known.study.name, query) : null;
 
   const change = async (/** @type {"open" | "close"} */ path, /** @type {[string, string, string]} */ asks, /** @type {string} */ done) => {
@@ -97,13 +98,13 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     if (document.activeElement === document.body) {
       [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });
     }
-    await Promise.all([results.again(), recruits?.again()]);
+    await Promise.all([results.again(), quality?.again(), recruits?.again()]);
   }
 
   draw();
-  await Promise.all([results.again(), recruits?.again()]);
+  await Promise.all([results.again(), quality?.again(), recruits?.again()]);
   return {
-    element: h("div", {}, head, tiles, people, recruits?.element ?? [], results.element, plan),
+    element: h("div", {}, head, tiles, people, recruits?.element ?? [], results.element, quality?.element ?? [], plan),
     async beat() {
       const { counts, accepting } = await api("GET", `studies/counts?${query}`, undefined, { ask: false, news: true });
       drawTiles(counts);

@@ -22,7 +22,6 @@ from annotation.analysis.rendering import (
     values,
 )
 from annotation.analysis.statistics.rates import RATES
-from annotation.kinds.preference.exclusion import shown as rule_name
 from annotation.kinds.preference.report.metric_sections import (
     methods_section,
     metrics_section,
@@ -31,6 +30,7 @@ from annotation.kinds.preference.report.metric_sections import (
     tests_section,
 )
 from annotation.kinds.preference.report.records import PreferenceReport
+from annotation.quality.rules import shown as rule_name
 from cir_core.reports.figures import Series, bars, dots
 from cir_core.reports.records import count, number, p_value, ranged, text
 

@@ -4,6 +4,7 @@ import { remember } from "../begin.js";
 import { createClock } from "../work/clock.js";
 import { endScreen } from "../workspace.js";
 import { createWork } from "../work/main.js";
+import { trainingName } from "../work/training.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
 import { createGates, codeBox, openGuidelines } from "./pages.js";
 import { listen } from "../keys.js";
@@ -24,7 +25,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const { drafts, sending, places, progress } = work;
   const gates = createGates({ name, joined: first.joined, page, body, show: work.came, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
-  const whereOf = (/** @type {Question} */ item) => placeOf(item, page);
+  const whereOf = (/** @type {Question} */ item) => trainingName(desk) || placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
   let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), keptAt = 0;
   let active = /** @type {Side} */ ("A"), lacks = /** @type {Lacks | null} */ (null);
@@ -55,7 +56,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   function shown(/** @type {boolean} */ restored) {
     if (!desk?.item) return;
-    view.show({ ...desk, item: desk.item, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
+    view.show({ ...desk, item: desk.item, name: trainingName(desk) || `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
     draw();
   }
   function draw() {

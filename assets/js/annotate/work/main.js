@@ -7,6 +7,7 @@ import { createLate } from "./late.js";
 import { createPlaces } from "./places.js";
 import { createSending } from "./sending.js";
 import { AHEAD, createStock } from "./stock.js";
+import { tellFeedback } from "./training.js";
 /** @import { At } from "./places.js" */
 /** @import { Refused } from "./sending.js" */
 
@@ -65,6 +66,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
   function goOn() {
     const desk = now(), sent = desk?.item && sending.pending({ study: desk.study.name, item: desk.item.id });
     if (!desk?.item || !sent || sent.then === "stay" || headed || pressed?.item !== desk.item.id || !pressed.same(sent.answer)) return;
+    if (desk.training) return problem("What is right here is told once there is a connection again. Your answer is kept.");
     if (showHere(stock.next(desk.item))) pressed = null; // who comes back to it stays
     else problem("Without a connection there is nothing further to show here. It goes on as soon as there is one.");
   }
@@ -100,12 +102,13 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
   }
   // ``same(answer)``: whether the page still shows what was sent. ``left``: whether the person has been elsewhere since.
   /** @type {(told: Acknowledged<A>, same: (answer: A) => boolean, left: boolean) => unknown} */
-  function acknowledged({ saved, desk: next, sent, replaced, asked: wanted = 0 }, same, left) {
+  async function acknowledged({ saved, desk: next, sent, replaced, asked: wanted = 0 }, same, left) {
     stock.answered(sent, saved.revision);
     known = next.progress;
     places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
     const overtook = saved.overtook && !replaced
       ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+    if (saved.feedback) await tellFeedback(saved.feedback);
     const there = now()?.item?.id === sent.item;
     if (there && !left) {
       if (overtook) toast(overtook);
@@ -199,7 +202,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
         if (now()?.item?.id !== item.id || !stopped(problem)) refused(problem);
         return;
       }
-      acknowledged(told, same, now() !== visits.get(item.id));
+      await acknowledged(told, same, now() !== visits.get(item.id));
     },
     // The first desk, once what an earlier visit could not send is sent.
     async begin(/** @type {DeskOf<At, A>} */ desk) {

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 
 from annotation.analysis.records import MetricScores, Options, Selection
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.report import preference_json, preference_report
+from annotation.quality.rules import Rules
 from annotation.studies.creation import HP_ANSWERS
 from cir_core.errors import StudyError
 from tests.fakes.judged import study_of
