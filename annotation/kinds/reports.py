@@ -24,9 +24,9 @@ from annotation.analysis.records import (
     StudyAnswers,
 )
 from annotation.analysis.rendering import SCHEMA_VERSION, selected, without_empty
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
+from annotation.quality.rules import Rules
 from annotation.records import Study
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
@@ -158,8 +158,11 @@ def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
     """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
     Decisions and answers to checks are read only for a kind that has them."""
     kind = KINDS[study.kind]
+    store = kind.counted(store, study)
     return StudyAnswers(
         study, tuple(store.items(study.study_id)), tuple(store.seats(study.study_id)),
-        tuple(store.assignments(study.study_id)), tuple(store.judgements(study.study_id)),
+        tuple(one for one in store.assignments(study.study_id) if one.dealt is None),
+        tuple(store.judgements(study.study_id)),
         tuple(store.decisions(study.study_id)) if kind.has_adjudication else (),
-        tuple(store.events(study.study_id, kind="check")) if kind.has_survey else (), kind.groups)
+        tuple(store.events(study.study_id, kind="check")) if kind.has_survey else (), kind.groups,
+        tuple(store.gold_answers(study.study_id)) if kind.has_survey else ())

@@ -25,7 +25,6 @@ from annotation.kinds.marks.report.report import target_json, target_report
 from annotation.kinds.marks.report.sections import target_sections
 from annotation.kinds.marks.results import target_results, target_source
 from annotation.kinds.preference.answers import Preference
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.intake import INTAKE as PREFERENCE_INTAKE
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import K, preference_json, preference_report
@@ -48,6 +47,8 @@ from annotation.kinds.validity.labels import Case, LabelRule
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.kinds.validity.report.sections import validity_sections
+from annotation.quality.people import counted
+from annotation.quality.rules import Rules
 from annotation.records import Item, Study
 from annotation.studies.kinds import StudyKind
 from annotation.studies.overview import Results
@@ -132,7 +133,11 @@ class Kind:
         if asked.form not in self.forms or (self.tables and not set(tables) <= set(self.tables)):
             of = f"; csv and parquet have the tables {' and '.join(self.tables)}" if self.tables else ""
             raise StudyError(f"{study.name} is {study.called}. It is exported as {', '.join(self.forms)}{of}.")
-        return self.files(store, study, replace(asked, tables=tables))
+        return self.files(self.counted(store, study), study, replace(asked, tables=tables))
+
+    def counted(self, store: StudyStore, study: Study) -> StudyStore:
+        """``store`` without the answers that the study's rules exclude; a survey applies its rules itself."""
+        return store if self.has_survey else counted(store, study, self.answers)
 
     @property
     def words(self) -> Mapping[str, Any]:
@@ -234,4 +239,4 @@ def results_of(store: StudyStore, study: Study, rule: LabelRule = "majority") ->
     if (results := KINDS[study.kind].results) is None:
         raise StudyError(f"{study.name} is {study.called}, which has no labels, ratings or marks of items. See "
                          "its methods instead: cirque study quality")
-    return results(store, study, rule)
+    return results(KINDS[study.kind].counted(store, study), study, rule)

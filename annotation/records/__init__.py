@@ -34,9 +34,14 @@ from annotation.records.studies import Admit as Admit
 from annotation.records.studies import AnswerContext as AnswerContext
 from annotation.records.studies import Assignment as Assignment
 from annotation.records.studies import AssignmentState as AssignmentState
+from annotation.records.studies import Deal as Deal
 from annotation.records.studies import Decision as Decision
 from annotation.records.studies import Draft as Draft
 from annotation.records.studies import EventKind as EventKind
+from annotation.records.studies import Feedback as Feedback
+from annotation.records.studies import GoldAnswer as GoldAnswer
+from annotation.records.studies import GoldItem as GoldItem
+from annotation.records.studies import GoldRole as GoldRole
 from annotation.records.studies import Item as Item
 from annotation.records.studies import Judgement as Judgement
 from annotation.records.studies import MethodVote as MethodVote
@@ -54,6 +59,7 @@ from annotation.records.studies import StudyImage as StudyImage
 from annotation.records.studies import StudyKind as StudyKind
 from annotation.records.studies import StudyPlan as StudyPlan
 from annotation.records.studies import SurveyPosition as SurveyPosition
+from annotation.records.studies import Upcoming as Upcoming
 from annotation.records.studies import Workspace as Workspace
 from annotation.records.studies import by_item as by_item
 from annotation.records.studies import category_of as category_of

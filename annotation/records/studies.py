@@ -20,7 +20,10 @@ TEST_OF = "test_of"
 """Key in ``Study.source`` of a copy in which the way of participants is tried. It is in no list of studies."""
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
 """``handed_on``: not done in time, and reassigned to another seat. A late answer is still saved."""
-EventKind = Literal["guidelines", "consent", "check", "finish"]
+EventKind = Literal["guidelines", "consent", "check", "finish", "care"]
+GoldRole = Literal["gold", "training"]
+"""Of an item whose right answer is known. ``training``: it comes first, and the person is told; ``gold``: it is mixed
+in unseen."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,32 @@ class PlannedAssignment:
     position: int                      # from 0, in the seat's order
     # How the item is shown to this person, plain JSON: for example which set comes first.
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    dealt: GoldRole | None = None      # given only because its answer is known: it counts for no result
+
+
+@dataclass(frozen=True)
+class GoldItem:
+    """The right answer to an item of a study, in the canonical form of the kind."""
+
+    study_id: str
+    item_id: str
+    role: GoldRole
+    answer: Mapping[str, Any]
+    note: str                          # why it is right: people in training read it
+    created_by: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class GoldAnswer:
+    """A person's answer to an item whose right answer was known by then."""
+
+    item_id: str
+    annotator: str
+    role: GoldRole
+    expected: Mapping[str, Any]
+    answer: Mapping[str, Any] | None   # None: still open
+    answered_at: datetime | None
 
 
 @dataclass(frozen=True)
@@ -112,6 +141,7 @@ class Assignment:
     state: AssignmentState
     annotator: str | None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # as planned
+    dealt: GoldRole | None = None
 
 
 @dataclass(frozen=True)
@@ -179,6 +209,16 @@ class StudyEvent:
 
 
 @dataclass(frozen=True)
+class Feedback:
+    """What somebody in training is told of their answer."""
+
+    right: bool
+    expected: str                      # the right answer, in words
+    note: str
+    verdict: str                       # on the whole training, at its end; else empty
+
+
+@dataclass(frozen=True)
 class Saved:
     """Result of a save. ``judgement`` is the current one. ``repeated``: unchanged, so no revision was added.
     ``overtook``: another window of this person had saved since this page was loaded."""
@@ -186,6 +226,7 @@ class Saved:
     judgement: Judgement
     repeated: bool
     overtook: bool = False
+    feedback: Feedback | None = None   # of an item of training
 
 
 @dataclass(frozen=True)
@@ -208,6 +249,17 @@ class SurveyPosition:
     forms: int
     locked: bool                       # the item is of an earlier form: its answer is final
     handed_on: int                     # items reassigned from this person
+    ahead: tuple[SurveyPosition, ...] = ()   # of the workspace's next items, as far as no step comes before them
+
+
+@dataclass(frozen=True)
+class Upcoming:
+    """What a person's workspace has of one of its next items, besides the item."""
+
+    position: int
+    extra: Mapping[str, Any]           # of the assignment
+    draft: Draft | None
+    dealt: GoldRole | None = None
 
 
 @dataclass(frozen=True)
@@ -223,13 +275,16 @@ class Workspace:
     position: int | None
     judgement: Judgement | None        # of ``item``
     draft: Draft | None                # of ``item``
-    ahead: tuple[Item, ...]            # next items, to preload their images
+    ahead: tuple[Item, ...]            # next open items, to preload them
     images: Mapping[str, StudyImage]   # by token, those of ``item`` and ``ahead``
     seconds: tuple[float, ...]         # viewing times of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds with events
     survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds), set by the service
     joined: bool = True                # False: no seat yet; ``total`` is an estimate
+    upcoming: tuple[Upcoming, ...] = ()   # of the items ``ahead``, in their order
+    dealt: GoldRole | None = None      # of the assignment of ``item``
+    training: tuple[int, int] | None = None   # of an item of training: which one it is, and of how many; by the service
 
 
 @dataclass(frozen=True)
@@ -262,21 +317,28 @@ class OpenAssignments:
     mine: frozenset[str]               # items the seat has or had
     block: Sequence[str]               # items of the agreement set
     now: datetime
+    gold: Sequence[GoldItem] = ()
 
 
 @dataclass(frozen=True)
 class Reassignment:
     """One item for the new seat. ``from_seat``: the seat it is taken from; None for the agreement set, which
-    everybody has."""
+    everybody has, and for gold items."""
 
     item_id: str
     position: int
     from_seat: int | None
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # of the new assignment, randomised again
+    dealt: GoldRole | None = None
 
 
 Reassign = Callable[[OpenAssignments], Sequence[Reassignment]]
 """A pure policy: see :mod:`annotation.studies.assignment`."""
+
+
+Deal = Callable[[Sequence[GoldItem], Sequence[Assignment]], tuple[Sequence[GoldItem], Sequence[PlannedAssignment]]]
+"""A pure policy: of the gold items and assignments that there are, further gold items and the new order of open work.
+See :mod:`annotation.quality.dealing`."""
 
 
 NAME_LIMIT = 60

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from annotation.quality.dealing import with_gold
 from annotation.records import (
     LOCAL,
     OpenAssignments,
@@ -146,7 +147,8 @@ class RecruitmentService:
         kind = self._kinds[door.study.kind]
         planned = door.study.plan.seats
         return self.store.seat(
-            door.study.study_id, who.participant_id, self._clock(), door.idle, from_idle(kind.reassign),
+            door.study.study_id, who.participant_id, self._clock(), door.idle,
+            with_gold(from_idle(kind.reassign), kind.dealt_extra),
             lambda everybody, one: has_place(door.settings, planned, everybody, one), door.settings.over_quota.code)
 
     def finish(self, door: Door, who: Participant) -> Participant:

@@ -80,6 +80,13 @@ def checked_revision(revision: object) -> int | None:
     return revision
 
 
+def checked_ahead(ahead: object, most: int) -> int:
+    """How many of the next items a page asks for. Raises ``StudyError``."""
+    if isinstance(ahead, bool) or not isinstance(ahead, int) or not 0 <= ahead <= most:
+        raise StudyError(f"“ahead” is a whole number from 0 to {most}.")
+    return ahead
+
+
 def checked_gate(kind: object) -> EventKind:
     """Kind of a survey step: ``guidelines``, ``consent`` or ``check``. The end is recorded automatically.
     Raises ``StudyError``."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -94,6 +95,22 @@ class StudyKind(Protocol):
     def page(self, study: Study) -> Mapping[str, Any]:
         """Data of the study for its screen, besides items: plain JSON, nothing hidden."""
 
+    def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
+        """How far a canonical answer is the expected one, from 0 to 1."""
+
+    def told(self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = ...) -> str:
+        """A canonical answer in words, as the person who gets ``extra`` sees the item."""
+
+    def pattern(self, answer: Mapping[str, Any]) -> object:
+        """What a person pressed, without texts and without what the item brings: the same for answers that are given by
+        pressing the same."""
+
+    def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
+        """Whether an answer contradicts itself; None for one that cannot."""
+
+    def dealt_extra(self, rng: Random, near: Mapping[str, Any]) -> Mapping[str, Any]:
+        """``extra`` of an assignment that is dealt beside one with ``near``."""
+
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -107,6 +124,9 @@ class PlainKind:
 
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = NOTHING) -> Mapping[str, Any]:
         return answer
+
+    def dealt_extra(self, rng: Random, near: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {}
 
     def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """A fair share of all open work: :func:`annotation.studies.assignment.reassign`."""

@@ -16,6 +16,7 @@ from annotation.records import (
     Assignment,
     Draft,
     EventKind,
+    GoldRole,
     Item,
     Judgement,
     Saved,
@@ -27,6 +28,7 @@ from annotation.records import (
     same_person,
 )
 from annotation.studies import input_limits
+from annotation.studies.control import Control
 from annotation.studies.creation import is_archived, is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
 from annotation.studies.overview import WorkProgress, progress_of
@@ -37,6 +39,7 @@ from cir_core.types.records import new_id
 _ITEMS_CACHED = 8192      # cached current items, without their hidden part
 _NAMES_CACHED = 4096
 _NAMES_TTL = 1.0       # seconds: a name may move to another study after a rename or removal
+AHEAD, MOST_AHEAD = 2, 20   # next items of a workspace: unless asked for, and at most
 _FINISH = "finish"      # shorter than any client's token, so it cannot collide; each person finishes once
 
 
@@ -61,10 +64,12 @@ class StudyService:
         """``is_given``: whether a study, by its id, is for a person who has no seat in it. Others have not heard of
         it."""
         self._store, self._kinds, self._clock, self._is_given = store, kinds, clock, is_given
+        self._control = Control(store, clock)
         # Caches of immutable data, for saves. Whether the item is this person's, and the study open, is checked by
         # the store each time.
         self._id_of = cached(TTLCache(_NAMES_CACHED, _NAMES_TTL), lock=threading.Lock())(self._find)
-        self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_CACHED)
+        self._items: LRUCache[
+            tuple[str, str, str], tuple[Study, Item, Mapping[str, Any], GoldRole | None]] = LRUCache(_ITEMS_CACHED)
         self._items_lock = threading.Lock()
 
     def assigned_studies(self, annotator: str) -> list[MyStudy]:
@@ -89,9 +94,11 @@ class StudyService:
 
     def workspace(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
+        ahead: int = AHEAD,
     ) -> Workspace:
-        """The workspace with the requested item, else the first open one. In a kind with a flow, ``survey`` has the
-        step before the item. This takes no seat: a person who has not joined gets an empty workspace.
+        """The workspace with the requested item, else the first open one, and as many of the next ones as ``ahead``. In
+        a kind with a flow, ``survey`` has the step before the item. This takes no seat: a person who has not joined
+        gets an empty workspace.
 
         Raises ``StudyClosed`` for a closed study in which the person has no seat, ``UnknownItem`` for an item that is
         not theirs.
@@ -100,12 +107,13 @@ class StudyService:
             input_limits.checked_item(item_id)
         study_id = self._study_id(study)
         try:
-            workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, at=self._clock())
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, ahead=ahead,
+                                              at=self._clock())
         except NotJoined:
             return self._not_joined(study_id, annotator)
         return self._completed(annotator, workspace)
 
-    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
+    def join(self, study: str, annotator: str, *, item_id: str | None = None, ahead: int = AHEAD) -> Workspace:
         """Take a seat, unless the person has one; returns the :meth:`workspace`. A seat whose items were all reassigned
         gets a share of the open work. Raises ``StudyClosed``, ``UnknownItem``."""
         if item_id is not None:
@@ -113,17 +121,18 @@ class StudyService:
         study_id, now = self._study_id(study), self._clock()
         if not self._store.is_member(study_id, annotator):
             self._check_given(study_id, annotator)
-        reassign = self._kind(self._store.study(study_id)).reassign
+        reassign = self._control.reassign(self._kind(self._store.study(study_id)))
         self._store.join(study_id, annotator, now, reassign)
-        workspace = self._store.workspace(study_id, annotator, item_id=item_id, at=now)
-        if not workspace.total and workspace.study.accepting and self._store.take_more(study_id, annotator, now,
+        workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead, at=now)
+        if not workspace.total and workspace.study.accepting and self._control.may_have_more(
+                workspace.study, annotator) and self._store.take_more(study_id, annotator, now,
                                                                                        reassign):
-            workspace = self._store.workspace(study_id, annotator, item_id=item_id)
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead)
         return self._completed(annotator, workspace)
 
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
-        seen_revision: int | None = None, stay: bool = False,
+        seen_revision: int | None = None, stay: bool = False, ahead: int = AHEAD,
     ) -> tuple[Saved, Workspace]:
         """Save an answer: on disk when this returns. The returned workspace has the next open item, or with
         ``stay`` the same one. Idempotent by ``token``.
@@ -132,9 +141,10 @@ class StudyService:
         """
         input_limits.checked_answer(answer)
         input_limits.checked_token(token)
-        study_id, known, item, extra = self._item_of(study, annotator, item_id)
+        study_id, known, item, extra, dealt = self._item_of(study, annotator, item_id)
         kind = self._kind(known)
         flow = kind.flow
+        self._control.check_trained(known, annotator, dealt)
 
         def admit(context: AnswerContext) -> tuple[Mapping[str, Any], bool]:
             assert flow is not None, "called only with a flow"
@@ -149,13 +159,18 @@ class StudyService:
         saved = self._store.save(
             judgement, unsure=normalized.unsure, seen_revision=input_limits.checked_revision(seen_revision),
             sticky_fields=kind.sticky_fields, admit=admit if flow else None)
-        workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id) if stay
-                else self._store.workspace(study_id, annotator, after=item.item_id))
+        feedback, moved = self._control.after_save(
+            known, kind, annotator, item, dealt, extra, saved.judgement.answer, token)
+        saved = replace(saved, feedback=feedback)
+        if moved:   # the first open item now: what follows may be gone, or come behind the training
+            return saved, self._completed(annotator, self._store.workspace(study_id, annotator, ahead=ahead))
+        workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id, ahead=ahead) if stay
+                     else self._store.workspace(study_id, annotator, after=item.item_id, ahead=ahead))
         return saved, self._completed(annotator, workspace)
 
     def pass_gate(
         self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
-        attempt: int | None = None, answer: object = None,
+        attempt: int | None = None, answer: object = None, ahead: int = AHEAD,
     ) -> tuple[bool, Workspace]:
         """Record the answer to the current survey step; returns whether it was passed, and the workspace. Wrong
         answers are recorded too. Idempotent by ``token``.
@@ -171,12 +186,12 @@ class StudyService:
             raise StudyError(f"{workspace.study.name} has no steps between the items. Reload the page.")
         result = flow.pass_gate(workspace, annotator, checked, token, number=number, attempt=attempt, answer=answer)
         self._note(workspace.study, annotator, result.kind, token, result.payload)
-        return result.passed, self._completed(annotator, self._store.workspace(study_id, annotator))
+        return result.passed, self._completed(annotator, self._store.workspace(study_id, annotator, ahead=ahead))
 
     def save_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
         """Save a draft, replacing the person's draft of the item."""
         input_limits.checked_answer(answer)
-        study_id, known, item, extra = self._item_of(study, annotator, item_id)
+        study_id, known, item, extra, _ = self._item_of(study, annotator, item_id)
         kind = self._kind(known)
         draft = Draft(item.item_id, annotator, kind.draft(answer, item, known, extra=extra),
                       input_limits.checked_seconds(seconds), self._clock())
@@ -184,15 +199,17 @@ class StudyService:
 
     def drop_draft(self, study: str, annotator: str, item_id: str) -> None:
         """Discard a draft; a saved answer stays. Raises ``UnknownItem``."""
-        study_id, _, item, _ = self._item_of(study, annotator, item_id)
+        study_id, _, item, _, _ = self._item_of(study, annotator, item_id)
         self._store.drop_draft(study_id, item.item_id, annotator)
 
-    def more(self, study: str, annotator: str) -> tuple[int, Workspace]:
+    def more(self, study: str, annotator: str, *, ahead: int = AHEAD) -> tuple[int, Workspace]:
         """Take over others' open work; returns the number of items, and the workspace. Raises ``NotJoined``."""
         study_id = self._study_id(study)
-        reassign = self._kind(self._store.study(study_id)).reassign
-        added = self._store.take_more(study_id, annotator, self._clock(), reassign)
-        return added, self.workspace(study_id, annotator)
+        found = self._store.study(study_id)
+        added = self._store.take_more(
+            study_id, annotator, self._clock(), self._control.reassign(self._kind(found)),
+        ) if self._control.may_have_more(found, annotator) else 0
+        return added, self.workspace(study_id, annotator, ahead=ahead)
 
     def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
         """The person's assignments in order, without reassigned ones."""
@@ -203,7 +220,7 @@ class StudyService:
         """Ids of the items with a draft that differs from the person's saved answer."""
         found = set()
         for draft, answer in self._store.drafts(self._study_id(study), annotator):
-            study_id, known, item, extra = self._item_of(study, annotator, draft.item_id)
+            study_id, known, item, extra, _ = self._item_of(study, annotator, draft.item_id)
             kind = self._kind(known)
             if kind.flow is not None:
                 extra = self._store.workspace(study_id, annotator, item_id=draft.item_id).extra   # uncached
@@ -245,8 +262,10 @@ class StudyService:
     def _estimated_total(self, study: Study, seats: Sequence[Seat]) -> int:
         return self._store.counts(study.study_id)["assignments"] // max(1, len(seats))
 
-    def _item_of(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:
-        """The study's id, the study, the person's item, and the extra of their assignment."""
+    def _item_of(
+        self, study: str, annotator: str, item_id: str,
+    ) -> tuple[str, Study, Item, Mapping[str, Any], GoldRole | None]:
+        """The study's id, the study, the person's item, and of their assignment the extra and what it was dealt as."""
         study_id = self._study_id(study)
         who = (study_id, name_key(annotator), input_limits.checked_item(item_id))
         with self._items_lock:
@@ -254,23 +273,21 @@ class StudyService:
         if found is None:
             workspace = self._remember(annotator, self._store.workspace(study_id, annotator, item_id=item_id))
             assert workspace.item is not None, "the store returns the requested item, or raises"
-            found = workspace.study, workspace.item, workspace.extra
+            found = workspace.study, workspace.item, workspace.extra, workspace.dealt
         return study_id, *found
 
     def _remember(self, annotator: str, workspace: Workspace) -> Workspace:
-        extras = {} if workspace.item is None else {workspace.item.item_id: workspace.extra}
-        if self._kind(workspace.study).flow is None:   # the workspace has no extra of next items
-            extras |= {item.item_id: {} for item in workspace.ahead}
+        study, who = workspace.study, name_key(annotator)
+        known = [] if workspace.item is None else [(workspace.item, workspace.extra, workspace.dealt)]
+        known += [(item, of.extra, of.dealt) for item, of in zip(workspace.ahead, workspace.upcoming, strict=True)]
         with self._items_lock:
-            for item in (workspace.item, *workspace.ahead):
-                if item is not None and item.item_id in extras:
-                    self._items[workspace.study.study_id, name_key(annotator), item.item_id] = (
-                        workspace.study, replace(item, hidden={}), extras[item.item_id])
+            for item, extra, dealt in known:
+                self._items[study.study_id, who, item.item_id] = study, replace(item, hidden={}), extra, dealt
         return workspace
 
     def _completed(self, annotator: str, workspace: Workspace) -> Workspace:
-        """Cache the workspace's items, and add the survey position in a kind with a flow."""
-        self._remember(annotator, workspace)
+        """Cache the workspace's items; add the place in the training, and the survey position in a kind with a flow."""
+        workspace = self._control.placed(self._remember(annotator, workspace), annotator)
         flow = self._kind(workspace.study).flow
         if flow is None:
             return workspace

@@ -12,9 +12,12 @@ from annotation.records import (
     Admit,
     Assignment,
     AuditEvent,
+    Deal,
     Decision,
     Draft,
     EventKind,
+    GoldAnswer,
+    GoldItem,
     Item,
     Judgement,
     MetricScores,
@@ -120,6 +123,22 @@ class StudyStore(Protocol):
     def decide(self, decision: Decision) -> Decision:
         """Save an adjudicator's decision, idempotent by its token, and assign its ``revision``. Raises ``UsedToken``
         for another decision with the same token."""
+
+    def gold(self, study_id: str) -> Sequence[GoldItem]:
+        """Items whose right answer is known, by item number."""
+
+    def make_gold(self, study_id: str, deal: Deal, *, by: str = LOCAL) -> Sequence[GoldItem]:
+        """Store the further gold items and the order of open work that ``deal`` returns, called in the transaction;
+        returns these items. Answers to items that people get as gold are no :meth:`judgements`."""
+
+    def gold_answers(self, study_id: str, annotator: str | None = None) -> Sequence[GoldAnswer]:
+        """What people, or one person, answered to gold items since these are gold, oldest first; open ones last."""
+
+    def end_work(self, study_id: str, annotator: str) -> None:
+        """Take a person's open work from them, for good: it lies on a free seat."""
+
+    def train_again(self, study_id: str, annotator: str) -> int:
+        """Ask a person the items of training again; returns how many."""
 
     def note(self, event: StudyEvent) -> StudyEvent:
         """Save an event of a person with a seat, also in a closed study. Idempotent by study, annotator and token:

@@ -1,10 +1,11 @@
-"""``cirque study import hp-fashioniq``, and ``quality``: answer quality of preference studies."""
+"""``cirque study import hp-fashioniq``; ``quality``: how people answered; ``gold``: items with a known answer."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -39,27 +40,81 @@ def quality(
     name: Name,
     rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=
         "What to exclude, repeatable: irrelevant, failed-checks=2 (more wrong ones), median-seconds=5 (less), "
-        "straight-lining=12 (so many in a row, or more), one-side=0.9 (of the answers, or more). none: nothing. "
+        "straight-lining=12 (so many in a row, or more), one-side=0.9 (of the answers, or more), contradictions=0.2 "
+        "(likewise), gold=0.7 (a lower score of gold items). none: nothing. "
         "Default: the study's own rules.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Store these rules with the study; exports apply them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show answer quality of a preference study, and what exclusion rules would remove."""
-    from annotation.kinds.preference.exclusion import parse_rules
+    """Show how people answered in a study, and what exclusion rules would remove."""
     from annotation.kinds.preference.method_results import method_results
     from annotation.kinds.preference.review import review
-    from cli.tables.quality_tables import print_quality, quality_json
+    from annotation.kinds.table import KINDS
+    from annotation.quality.people import care_review
+    from annotation.quality.rules import parse_rules
+    from cli.tables.quality_tables import care_json, print_care, print_quality, quality_json
 
     with open_stores() as stores:
         store = stores.studies
         study = store.study(name)
-        found = review(store, study, None if rule is None else parse_rules(rule))
-        _, pairs = method_results(store.items(study.study_id), found.removed.kept)
+        rules, kind = None if rule is None else parse_rules(rule), KINDS[study.kind]
+        if kind.has_sets:
+            rated = review(store, study, rules)
+            rules, pairs = rated.rules, method_results(store.items(study.study_id), rated.removed.kept)[1]
+            shown = quality_json(rated, pairs)
+        else:
+            found = care_review(store, study, kind.answers, rules)
+            rules, shown = found.rules, care_json(found)
         if keep:
-            store.change_settings(study.study_id, {**study.settings, "exclude": found.rules.as_settings()})
+            store.change_settings(study.study_id, {**study.settings, "exclude": rules.as_settings()})
     if as_json:
-        typer.echo(json.dumps(quality_json(found, pairs), indent=1, ensure_ascii=False))
+        typer.echo(json.dumps(shown, indent=1, ensure_ascii=False))
         return
-    print_quality(found, pairs)
+    if kind.has_sets:
+        print_quality(rated, pairs)
+    else:
+        print_care(found)
     if keep:
         out.print(f"Stored with {study.name}: {', '.join(rule or ()) or 'its rules, as they were'}.")
+
+
+def gold(
+    name: Name,
+    training: Annotated[int, typer.Option(min=0, metavar="N", help=(
+        "How many of the adjudicated items come as training before the work."))] = 0,
+    most: Annotated[int | None, typer.Option(min=1, metavar="N", help=(
+        "How many to take, training included (default: all)."))] = None,
+    person: Annotated[str | None, typer.Option(metavar="NAME", help=(
+        "Take this person's answers as right, too."))] = None,
+    training_mark: Annotated[float | None, typer.Option(min=0, max=1, help=(
+        "Share of the training that must be right (default: 0, all go on)."))] = None,
+    training_tries: Annotated[int | None, typer.Option(min=1, help=(
+        "Failed trainings with which the study ends for a person (default: 2)."))] = None,
+    mark: Annotated[float | None, typer.Option(min=0, max=1, help=(
+        "Lowest score of gold items (default: 0.7)."))] = None,
+    least: Annotated[int | None, typer.Option(min=1, help=(
+        "Answered gold items before the mark counts (default: 5)."))] = None,
+    below: Annotated[Literal["nothing", "train", "end"] | None, typer.Option(help=(
+        "Below the mark: nothing (default), train again, or end the study for the person. To exclude answers, use the "
+        "rule gold=0.7 of cirque study quality."))] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make gold and training of a study's adjudicated items, or of the answers of somebody who knows, and mix them into
+    open work."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.table import KINDS
+    from annotation.quality.care import care_of
+    from annotation.studies.gold import make_gold
+
+    given: dict[str, Any] = {"training_mark": training_mark, "training_tries": training_tries, "mark": mark,
+                             "least": least, "below": below}
+    with open_stores() as stores:
+        study = stores.studies.study(name)
+        care = replace(care_of(study.settings), **{key: value for key, value in given.items() if value is not None})
+        made = make_gold(stores.studies, study, KINDS[study.kind].answers.dealt_extra, training=training, most=most,
+                         person=person, care=care, by=LOCAL)
+    if as_json:
+        typer.echo(json.dumps({**asdict(made), "care": care.as_settings()}, indent=1))
+        return
+    out.print(f"{counted(made.gold, 'gold item')} and {counted(made.training, 'training item')}, dealt to "
+              f"{counted(made.dealt, 'seat')} with open work.", soft_wrap=True)

@@ -101,9 +101,9 @@ def report(
     them. cirque report scores: scores of metrics and language models. cirque report searches: satisfaction with search
     results."""
     from annotation.analysis.records import Options
-    from annotation.kinds.preference.exclusion import parse_rules
     from annotation.kinds.reports import check_scale, compose, load_answers
     from annotation.kinds.table import KINDS
+    from annotation.quality.rules import parse_rules
     from cir_core.reports.drawing import Style
 
     if width is not None and not draws:

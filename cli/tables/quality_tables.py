@@ -14,10 +14,11 @@ from cli.tables.study_tables import print_rows
 
 if TYPE_CHECKING:
     from annotation.analysis.records import Estimate
-    from annotation.kinds.preference.exclusion import Removal, Removed, Rules
     from annotation.kinds.preference.method_results import PairResult
     from annotation.kinds.preference.quality import PersonQuality
     from annotation.kinds.preference.review import Review
+    from annotation.quality.people import CareReview
+    from annotation.quality.rules import Removal, Removed, Rules
 
 NOT_RECORDED = "not recorded"
 
@@ -50,6 +51,26 @@ def print_people(people: Sequence[PersonQuality]) -> None:
          "" if one.agreement is None else f"{_percent(one.agreement)} of {one.shared}") for one in people))
 
 
+def print_care(found: CareReview) -> None:
+    """Print people of a study without sides, and the effect of rules."""
+    print_rows(("person", "answers", "median", "longest run", "contradictions", "gold"), (
+        (one.annotator, f"{one.answers:,}", "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
+         f"{one.longest_run:,}", f"{one.contradictions} of {one.contradictable}" if one.contradictable else "",
+         "" if one.gold is None else f"{_percent(one.gold)} of {len(one.outcomes)}") for one in found.people))
+    _print_removed(found.rules, found.removed)
+
+
+def care_json(found: CareReview) -> dict[str, Any]:
+    return {
+        "study": found.study.name, "id": found.study.study_id,
+        "people": [{**asdict(one), "gold": one.gold, "contradiction_rate": one.contradiction_rate}
+                   for one in found.people],
+        "rules": found.rules.as_settings(),
+        "removed": {name: _removal(one) for name, one in found.removed.by_rule.items()},
+        "together": _removal(found.removed.together), "kept": len(found.removed.kept),
+    }
+
+
 def print_pair_sides(pairs: Sequence[PairResult]) -> None:
     """Print how often each method of a pair was shown first, and the side-adjusted preference."""
     print_rows(("pair", "first led", "second led", "first preferred", "adjusted"), (
@@ -64,7 +85,7 @@ def print_pair_sides(pairs: Sequence[PairResult]) -> None:
 
 
 def _print_removed(rules: Rules, removed: Removed) -> None:
-    from annotation.kinds.preference.exclusion import shown
+    from annotation.quality.rules import shown
 
     if not removed.by_rule:
         out.print("No rule: every answer counts.")

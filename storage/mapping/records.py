@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sqlalchemy import Row
 
-from annotation.records import Assignment, Decision, Item, Judgement, Study, StudyEvent, StudyPlan, name_key
+from annotation.records import Assignment, Decision, GoldRole, Item, Judgement, Study, StudyEvent, StudyPlan, name_key
 from cir_core.types.records import Vector
 
 Values = dict[str, Any]
@@ -60,9 +60,10 @@ def item_values(item: Item) -> Values:
 
 def assignment_values(
     study_id: str, item_id: str, seat: int, position: int, extra: Mapping[str, Any] | None = None,
+    dealt: GoldRole | None = None,
 ) -> Values:
     return {"item_id": item_id, "seat": seat, "study_id": study_id, "position": position, "state": "open",
-            "extra": dict(extra) if extra else None}
+            "extra": dict(extra) if extra else None, "dealt": dealt}
 
 
 def assignment_from(row: Row[Any], annotator: str | None) -> Assignment:

@@ -124,6 +124,7 @@ assignments = sa.Table(
     sa.Column("extra", sa.JSON(none_as_null=True)),  # NULL for none, as in validity studies
     # Sticky fields that were true in any answer or draft of this seat: ["panel_opened"]. NULL for none.
     sa.Column("lasting", sa.JSON(none_as_null=True)),
+    sa.Column("dealt", sa.String(16)),  # gold or training: given only because its answer is known
     sa.ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"], ondelete="CASCADE"),
     sa.Index(None, "study_id", "seat", "state", "position"),
 )
@@ -194,6 +195,18 @@ decisions = sa.Table(
     sa.UniqueConstraint("item_id", "revision"),
     sa.UniqueConstraint("item_id", "token"),
     sa.Index(None, "study_id", "current"),
+)
+
+gold_items = sa.Table(
+    "gold_items", metadata,
+    sa.Column("item_id", sa.ForeignKey("study_items.item_id"), primary_key=True),
+    sa.Column("study_id", sa.ForeignKey("studies.study_id"), nullable=False),
+    sa.Column("role", sa.String(16), nullable=False),
+    sa.Column("answer", sa.JSON, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("created_by", sa.Text, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Index(None, "study_id"),
 )
 
 study_scores = sa.Table(

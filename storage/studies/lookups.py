@@ -21,7 +21,8 @@ _SEAT = select(tables.study_seats).where(
     _seat.study_id == bindparam("of_study"), _seat.annotator_key == bindparam("of_annotator"))
 _LOCKED_SEAT = _SEAT.with_for_update()
 _OWN: Select[Any] = select(
-    _assigned.item_id, _assigned.seat, _assigned.position, _assigned.state, _assigned.extra, _seat.annotator).join(
+    _assigned.item_id, _assigned.seat, _assigned.position, _assigned.state, _assigned.extra, _assigned.dealt,
+    _seat.annotator).join(
     tables.study_seats, and_(_seat.study_id == _assigned.study_id, _seat.number == _assigned.seat),
 ).where(_seat.study_id == bindparam("of_study"), _seat.annotator_key == bindparam("of_annotator")).order_by(
     _assigned.position, _assigned.item_id)

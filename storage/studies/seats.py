@@ -14,6 +14,7 @@ from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.mapping.records import assignment_from, assignment_values, record_from
+from storage.studies.gold import read_gold
 from storage.studies.lookups import find_seat, find_study, known_seat, recount
 
 _seat, _assigned, _item = tables.study_seats.c, tables.assignments.c, tables.study_items.c
@@ -93,6 +94,26 @@ def release_work(connection: Connection, study_id: str, annotator: str, by: str)
     return released
 
 
+def end_work(connection: Connection, study_id: str, annotator: str) -> None:
+    """Move a person's open work to a new free seat. What they got as gold stays with them, without being expected."""
+    study = find_study(connection, study_id, lock=True)
+    seat = known_seat(connection, study, annotator, lock=True)
+    a, here = tables.assignments, {"study_id": study_id, "seat": seat.number}
+    still_open = (*_of(_assigned, here), _assigned.state == "open")
+    left = connection.execute(
+        select(a).where(*still_open, _assigned.dealt.is_(None)).order_by(_assigned.position)).all()
+    connection.execute(update(a).where(*still_open).values(state="handed_on"))
+    changed = {seat.number}
+    if left:
+        number = _new_number(connection, study_id)
+        connection.execute(insert(tables.study_seats).values(
+            study_id=study_id, number=number, released=False, total=0, done=0, unsure=0))
+        connection.execute(insert(a), [
+            {**one._mapping, "seat": number, "position": place, "lasting": None} for place, one in enumerate(left)])
+        changed.add(number)
+    recount(connection, study_id, changed)
+
+
 def closed(name: str) -> StudyClosed:
     return StudyClosed(f"The study {name} takes no more answers. Ask whoever runs it to open it again.")
 
@@ -160,7 +181,8 @@ def _reassign(connection: Connection, study: Study, number: int, at: datetime, r
             update(a).where(_assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat"))
             .values(state="handed_on"), from_others)
     connection.execute(insert(a), [
-        assignment_values(study.study_id, one.item_id, number, one.position, one.extra) for one in moves])
+        assignment_values(study.study_id, one.item_id, number, one.position, one.extra, one.dealt)
+        for one in moves])
     recount(connection, study.study_id, {number, *(one.from_seat for one in moves if one.from_seat is not None)})
     return len(moves)
 
@@ -173,7 +195,8 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
     names = {seat.number: seat.annotator for seat in seats}
     still_open = connection.execute(
         select(tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id)
-        .where(of_study, _assigned.state == "open", _assigned.seat != number, _item.in_block.is_(False))
+        .where(of_study, _assigned.state == "open", _assigned.seat != number, _item.in_block.is_(False),
+               _assigned.dealt.is_(None))
         .order_by(_assigned.seat, _assigned.position)).all()
     mine = connection.execute(select(_assigned.item_id).where(of_study, _assigned.seat == number)).scalars()
     block = connection.execute(select(_item.item_id).where(_item.study_id == study.study_id, _item.in_block)
@@ -181,7 +204,7 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
     return OpenAssignments(
         study=study, seat=number, seats=tuple(map(_as_policy_sees, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
-        mine=frozenset(mine), block=tuple(block), now=at)
+        mine=frozenset(mine), block=tuple(block), now=at, gold=read_gold(connection, study.study_id))
 
 
 def _as_policy_sees(seat: Any) -> Seat:
@@ -198,6 +221,7 @@ def _check(work: OpenAssignments, moves: Sequence[Reassignment]) -> None:
     items = [one.item_id for one in moves]
     if len(set(items)) != len(items) or not work.mine.isdisjoint(items):
         raise ValueError(f"seat {work.seat} was to get an item twice")
+    known = {*work.block, *(one.item_id for one in work.gold)}
     for one in moves:
-        if one.item_id not in work.block if one.from_seat is None else (one.item_id, one.from_seat) not in there:
+        if one.item_id not in known if one.from_seat is None else (one.item_id, one.from_seat) not in there:
             raise ValueError(f"seat {work.seat} was to get {one}, which is not open there")

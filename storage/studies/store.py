@@ -18,9 +18,12 @@ from annotation.records import (
     Assignment,
     AuditAction,
     AuditEvent,
+    Deal,
     Decision,
     Draft,
     EventKind,
+    GoldAnswer,
+    GoldItem,
     Item,
     Judgement,
     MetricScores,
@@ -44,10 +47,11 @@ from storage.mapping.records import record_from, records_from, study_from
 from storage.studies import lookups
 from storage.studies.decisions import read_decisions, save_decision
 from storage.studies.events import read_events, save_event
+from storage.studies.gold import IS_DEALT, put_gold, read_answers, read_gold, reopen_training
 from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
 from storage.studies.lifecycle import check_study, name_taken, put_study, remove_study
 from storage.studies.scores import drop_scores, read_scores, save_scores
-from storage.studies.seats import release_work, take_more_work, take_seat
+from storage.studies.seats import end_work, release_work, take_more_work, take_seat
 from storage.studies.version_stamp import read_stamp
 from storage.studies.workspace import read_workspace
 
@@ -122,6 +126,8 @@ class SqlStudyStore:
             _judged.study_id == study_id).order_by(_item.number, _judged.seat, _judged.revision)
         with reading(self.engine) as connection:
             lookups.find_study(connection, study_id)
+            if read_gold(connection, study_id):
+                query = query.where(~IS_DEALT)
             return records_from(Judgement, connection.execute(query if history else query.where(_judged.current)))
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
@@ -129,7 +135,8 @@ class SqlStudyStore:
         with reading(self.engine) as connection:
             lookups.find_study(connection, study_id)
             rows = connection.execute(  # not by study: SQLite would go through all of its judgements
-                select(tables.judgements).where(_judged.item_id == item_id, _judged.current).order_by(_judged.seat))
+                select(tables.judgements).where(_judged.item_id == item_id, _judged.current, ~IS_DEALT)
+                .order_by(_judged.seat))
             return tuple(record_from(Judgement, row) for row in rows if row.study_id == study_id)
 
     def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]:
@@ -205,6 +212,32 @@ class SqlStudyStore:
         check_study_texts(decision)
         with writing(self.engine) as connection:
             return save_decision(connection, decision)
+
+    def gold(self, study_id: str) -> Sequence[GoldItem]:
+        with reading(self.engine) as connection:
+            return read_gold(connection, study_id)
+
+    def make_gold(self, study_id: str, deal: Deal, *, by: str = LOCAL) -> Sequence[GoldItem]:
+        with writing(self.engine) as connection:
+            study = lookups.find_study(connection, study_id, lock=True)
+            # As in a reassignment: nothing is answered while its order changes.
+            connection.execute(select(_seat.number).where(_seat.study_id == study_id).order_by(_seat.number)
+                               .with_for_update()).all()
+            gold, places = deal(read_gold(connection, study_id), lookups.all_assignments(connection, study_id))
+            put_gold(connection, study, gold, places, by)
+            return gold
+
+    def gold_answers(self, study_id: str, annotator: str | None = None) -> Sequence[GoldAnswer]:
+        with reading(self.engine) as connection:
+            return read_answers(connection, study_id, annotator)
+
+    def end_work(self, study_id: str, annotator: str) -> None:
+        with writing(self.engine) as connection:
+            end_work(connection, study_id, annotator)
+
+    def train_again(self, study_id: str, annotator: str) -> int:
+        with writing(self.engine) as connection:
+            return reopen_training(connection, study_id, annotator)
 
     def note(self, event: StudyEvent) -> StudyEvent:
         """Also in a closed study."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from annotation.records import WITH_EVENTS, Draft, Item, Judgement, StudyImage, Workspace, name_key
+from annotation.records import WITH_EVENTS, Draft, Item, Judgement, StudyImage, Upcoming, Workspace, name_key
 from storage.mapping import tables
 from storage.mapping.records import record_from, study_from
 from storage.studies.events import own_events
@@ -27,8 +27,11 @@ _STUDY_AND_SEAT = select(
 ).join(tables.study_seats, _seat.study_id == _study.study_id).where(
     _study.study_id == bindparam("study_id"), _seat.annotator_key == bindparam("key"))
 
-_MINE: Select[Any] = select(tables.study_items, _assigned.position, _assigned.state, _assigned.extra).select_from(
-    tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id)
+_MINE: Select[Any] = select(
+    tables.study_items, _assigned.position, _assigned.state, _assigned.extra, _assigned.dealt, _draft.annotator,
+    _draft.answer.label("begun"), _draft.seconds, _draft.updated_at,
+).select_from(tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id).outerjoin(
+    tables.drafts, (_draft.item_id == _assigned.item_id) & (_draft.seat == _assigned.seat))
 _OF_SEAT = (_assigned.study_id == bindparam("study_id"), _assigned.seat == bindparam("seat"))
 _BY_ITEM = _MINE.where(_assigned.item_id == bindparam("item_id"), *_OF_SEAT)
 _BY_POSITION = _MINE.where(  # all states, so that the index can be used up to the position
@@ -43,7 +46,6 @@ _POSITION = select(_assigned.position).where(_assigned.item_id == bindparam("ite
 _JUDGEMENT = select(tables.judgements).where(
     _judged.item_id == bindparam("item_id"),
     _judged.seat == bindparam("seat")).order_by(_judged.revision.desc()).limit(1)
-_DRAFT = select(tables.drafts).where(_draft.item_id == bindparam("item_id"), _draft.seat == bindparam("seat"))
 _SECONDS = select(_judged.seconds).where(
     _judged.study_id == bindparam("study_id"), _judged.seat == bindparam("seat"), _judged.current,
 ).order_by(_judged.created_at.desc()).limit(_LATEST)
@@ -77,22 +79,26 @@ def read_workspace(
         following = _open_after(connection, seat, start, ahead + 1)
         row = following[0] if following else None
     item = None if row is None else record_from(Item, row)
-    later = tuple(record_from(Item, one) for one in following if row is not None and one.item_id != row.item_id)[:ahead]
-    judgement = draft = None
-    if row is not None:
-        of_item = {"item_id": row.item_id, "seat": mine.number}
-        if row.state in ("done", "unsure"):
-            judgement = connection.execute(_JUDGEMENT, of_item).first()
-        draft = connection.execute(_DRAFT, of_item).first()
+    next_rows = [one for one in following if row is not None and one.item_id != row.item_id][:ahead]
+    later = tuple(record_from(Item, one) for one in next_rows)
+    judgement = None
+    if row is not None and row.state in ("done", "unsure"):
+        judgement = connection.execute(_JUDGEMENT, {"item_id": row.item_id, "seat": mine.number}).first()
     return Workspace(
         study=study, seat=mine.number, total=mine.total, done=mine.done, unsure=mine.unsure, item=item,
         position=None if row is None else row.position,
         judgement=None if judgement is None else record_from(Judgement, judgement),
-        draft=None if draft is None else record_from(Draft, draft), ahead=later,
+        draft=None if row is None else _draft_of(row), ahead=later,
         images=_images_of(connection, study_id, (item, *later) if item else later),
         seconds=tuple(connection.execute(_SECONDS, seat).scalars()), extra={} if row is None else row.extra or {},
+        dealt=None if row is None else row.dealt,
         events=own_events(connection, seat) if study.kind in WITH_EVENTS else (),
+        upcoming=tuple(Upcoming(one.position, one.extra or {}, _draft_of(one), one.dealt) for one in next_rows),
     ), mine
+
+
+def _draft_of(row: Row[Any]) -> Draft | None:
+    return None if row.begun is None else record_from(Draft, row, answer=row.begun)
 
 
 def _open_after(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:

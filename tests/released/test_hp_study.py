@@ -5,7 +5,6 @@ import json
 import pytest
 
 from annotation.analysis.records import Options, Selection
-from annotation.kinds.preference.exclusion import Rules, apply_rules
 from annotation.kinds.preference.exports import judgement_table, preference_pairs, set_table
 from annotation.kinds.preference.hp_fashioniq import hp_form
 from annotation.kinds.preference.method_pairs import draw_pairs
@@ -15,6 +14,7 @@ from annotation.kinds.preference.report.report import preference_json, preferenc
 from annotation.kinds.preference.sources.queries import SETS, from_hp
 from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
 from annotation.kinds.reports import load_answers
+from annotation.quality.rules import Rules, apply_rules
 from cir_core.datasets.readers.hp_fashioniq import read_questions, write_questions
 from cir_core.registry.checking import check
 

@@ -232,7 +232,7 @@ def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str
     workspace = browser.post("/study/join", study="Survey")
     while workspace["gate"]:
         workspace = browser.post("/study/gate", study="Survey", token=new_id(), **solved(workspace["gate"]))["desk"]
-    heard = []
+    heard, announced = [], dict[str, Any]()
     while (item := workspace["item"]) is not None:
         answered = browser.get("study/at", study="Survey", item=item["id"])
         found = answered.features("desk") | features_of(without(answered.json, "study", "progress"))
@@ -247,8 +247,11 @@ def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str
         found["A less B seconds"] = difference(found["A seconds"], found["B seconds"])
         found |= {f"position mod {n}": item["position"] % n for n in (2, 3, 4)}
         heard.append((item["id"], answered.json["item"], found))
+        assert announced.get(item["id"], item) == item   # what came before it is the same, and no more
+        announced = {one["item"]["id"]: one["item"] for one in workspace["ahead"] if "item" in one}
         answer = rated(reason="it fits" if item["ask_reason"] else "")
-        workspace = browser.post("/study/save", study="Survey", item=item["id"], answer=answer, token=new_id())["desk"]
+        workspace = browser.post("/study/save", study="Survey", item=item["id"], answer=answer, token=new_id(),
+                                 ahead=2)["desk"]
         if workspace["gate"]:
             break
     return study, {item.item_id: item for item in stage.store.items(study.study_id)}, heard

@@ -215,8 +215,9 @@ def test_what_was_begun_outlives_a_killed_server(meet: Meet, server: Server, gal
     cleo.press("5")
     enter(page)
     expect(page.get_by_text("Your answer is kept in this browser")).to_be_visible()
+    session(page, 2)   # which was here already
     server.start()
-    session(page, 2)
+    expect(page.get_by_text("The previous answer is saved.")).to_be_visible()
     assert list(answers(server.home, study).values()) == [session_rated(3, 3, 3, 3, 5)]
 
 

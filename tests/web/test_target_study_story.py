@@ -302,8 +302,9 @@ def mark_and_kill(person: Person, server: Server, answer: Mapping[str, Any], num
     person.press(*given[half:])
     enter(person.page)
     expect(person.page.get_by_text("Your answer is kept in this browser")).to_be_visible()
+    query(person.page, number + 2)   # which was here already
     server.start()
-    query(person.page, number + 2)
+    expect(person.page.get_by_text("The previous answer is saved.")).to_be_visible()
 
 
 def stored_answers(server: Server, study: Study) -> dict[tuple[str, str], Mapping[str, Any]]:

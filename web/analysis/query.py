@@ -9,7 +9,7 @@ from typing import Any, cast, get_args
 import orjson
 
 from annotation.analysis.records import Options, Resample, Selection, Undefined
-from annotation.kinds.preference.exclusion import Rules, parse_rules
+from annotation.quality.rules import Rules, parse_rules
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted, shortened
 from web.http.request_fields import one_of, whole

@@ -9,6 +9,8 @@ from fastapi import APIRouter
 
 from annotation.records import Workspace
 from annotation.studies.guidelines import study_nodes
+from annotation.studies.input_limits import checked_ahead
+from annotation.studies.service import AHEAD, MOST_AHEAD
 from cir_core.errors import StudyError
 from web.http.json_api import Endpoint, Fields, check_opener, get_endpoint, json_routes, post_endpoint
 from web.http.visitor import Visitor
@@ -36,8 +38,10 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         return {**page, "own_guidelines": own}
 
     def at(visitor: Visitor, query: Mapping[str, str]) -> object:
+        position = _whole(query, "position", "A position").get("position")
         return _desk(visitor, studies.workspace(
-            _study(visitor, query), visitor.name, item_id=query.get("item"), position=_position(query.get("position"))))
+            _study(visitor, query), visitor.name, item_id=query.get("item"), position=position,
+            ahead=_ahead(_whole(query, "ahead"))), query)
 
     def overview(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _study(visitor, query)
@@ -45,7 +49,8 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
 
     def join(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
-        return _desk(visitor, studies.join(_study(visitor, sent), visitor.name))
+        workspace = studies.join(_study(visitor, sent), visitor.name, ahead=_ahead(sent))
+        return _desk(visitor, workspace, sent)
 
     def save(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
@@ -55,18 +60,19 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         saved, workspace = studies.save(
             _study(visitor, sent), visitor.name, sent["item"], sent["answer"], sent["token"],
             seconds=sent.get("seconds", 0), seen_revision=sent.get("seen_revision"), stay=then == "stay",
+            ahead=_ahead(sent),
         )
         if not saved.repeated:
             services.meter.judged(saved.judgement.protocol)
-        return {"saved": present.saved(saved), "desk": _desk(visitor, workspace)}
+        return {"saved": present.saved(saved), "desk": _desk(visitor, workspace, sent)}
 
     def gate(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
         passed, workspace = studies.pass_gate(
             _study(visitor, sent), visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
-            attempt=sent.get("attempt"), answer=sent.get("answer"),
+            attempt=sent.get("attempt"), answer=sent.get("answer"), ahead=_ahead(sent),
         )
-        return {"passed": passed, "desk": _desk(visitor, workspace)}
+        return {"passed": passed, "desk": _desk(visitor, workspace, sent)}
 
     def draft(visitor: Visitor, sent: Fields) -> object:
         """Save a draft; discard it if it has no answer."""
@@ -79,17 +85,18 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         return {"kept": True}
 
     def more(visitor: Visitor, sent: Fields) -> object:
-        added, workspace = studies.more(_study(visitor, sent), visitor.name)
-        return {"added": added, "desk": _desk(visitor, workspace)}
+        added, workspace = studies.more(_study(visitor, sent), visitor.name, ahead=_ahead(sent))
+        return {"added": added, "desk": _desk(visitor, workspace, sent)}
 
     answer = ("study", "item", "answer")
     gets = {"/mine": get_endpoint(mine), "/rubric": get_endpoint(rubric), "/at": get_endpoint(at),
             "/overview": get_endpoint(overview),
             "/image/{study_id}/{name}": study_image(services.settings, services.study_members)}
     return gets, {
-        "/join": post_endpoint(join, ("study",), ("by",)), "/more": post_endpoint(more, ("study",)),
-        "/save": post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")),
-        "/gate": post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")),
+        "/join": post_endpoint(join, ("study",), ("by", "ahead")),
+        "/more": post_endpoint(more, ("study",), ("ahead",)),
+        "/save": post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by", "ahead")),
+        "/gate": post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by", "ahead")),
         "/draft": post_endpoint(draft, answer, ("seconds", "by")),
     }
 
@@ -99,16 +106,24 @@ def _study(visitor: Visitor, given: Mapping[str, Any]) -> Any:
     return visitor.study or given.get("study", "")
 
 
-def _desk(visitor: Visitor, workspace: Workspace) -> dict[str, Any]:
-    found = present.workspace(workspace)
+def _ahead(given: Mapping[str, Any]) -> int:
+    """How many of the next items are asked for."""
+    return checked_ahead(given.get("ahead", AHEAD), MOST_AHEAD)
+
+
+def _desk(visitor: Visitor, workspace: Workspace, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """``asked``: the fields of the call. One that says how many of the next items it wants gets them whole."""
+    found = present.workspace(workspace, whole="ahead" in asked)
     if visitor.study:
         found["study"]["name"] = visitor.title
     return found
 
 
-def _position(text: str | None) -> int | None:
+def _whole(query: Mapping[str, str], name: str, what: str = "“ahead”") -> dict[str, int]:
+    """The field ``name`` of a query as a whole number, if it is there."""
+    text = query.get(name)
     if text is None:
-        return None
+        return {}
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise StudyError("A position must be a whole number from 0.")
-    return int(text)
+        raise StudyError(f"{what} must be a whole number from 0.")
+    return {name: int(text)}

@@ -3,12 +3,14 @@ to this person: neither the stored order nor that of the images to preload tells
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import takewhile
 from typing import Any
 
 from annotation.kinds.preference.answers import SIDES, shown_sets
 from annotation.kinds.table import KINDS
-from annotation.records import Assignment, Item, Saved, Study, SurveyPosition, Workspace
+from annotation.records import Assignment, Draft, Item, Saved, Study, SurveyPosition, Workspace
 from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
 from web.studies.images import Images, addresses, picture
@@ -24,28 +26,43 @@ def mine(studies: Sequence[MyStudy]) -> Json:
     ]}
 
 
-def workspace(found: Workspace) -> Json:
+def workspace(found: Workspace, *, whole: bool = False) -> Json:
     """A person's item with image URLs, answer, draft, progress, and images to preload. Before joining,
-    ``progress["total"]`` is an estimate."""
-    about = {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found))}
+    ``progress["total"]`` is an estimate. ``whole``: the next items themselves, too, as far as nothing comes before
+    them: a page without a network goes on with them."""
+    about = {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
+             **({"training": list(found.training)} if found.training else {})}
     if KINDS[found.study.kind].has_survey:
-        return {**about, **_of_survey(found)}
+        return {**about, **_of_survey(found, whole=whole)}
+    ahead: list[Json] = [{"images": _addresses(each, found.images)} for each in found.ahead]
+    if whole:
+        for entry, each, of in _unaided(zip(ahead, found.ahead, found.upcoming, strict=True)):
+            entry |= {"item": item(each, of.position, found.images), "draft": _begun(of.draft)}
     return {**about, "item": None if found.item is None else item(found.item, found.position, found.images),
-            **_answered(found), "ahead": [{"images": _addresses(each, found.images)} for each in found.ahead]}
+            **_answered(found), "ahead": ahead}
+
+
+def _unaided(ahead: Iterable[Any]) -> Iterator[Any]:
+    """Up to the first item of training, which needs the server for what is said of an answer."""
+    return takewhile(lambda one: one[2].dealt != "training", ahead)
 
 
 def _answered(found: Workspace) -> Json:
     """The person's answer and draft, as they gave them."""
-    judgement, draft, kind = found.judgement, found.draft, KINDS[found.study.kind].answers
+    judgement, kind = found.judgement, KINDS[found.study.kind].answers
     return {
         "answer": None if judgement is None else kind.denormalize(judgement.answer, extra=found.extra),
         "revision": 0 if judgement is None else judgement.revision,
         "seconds": 0 if judgement is None else judgement.seconds,
-        "draft": None if draft is None else {"answer": draft.answer, "seconds": draft.seconds},
+        "draft": _begun(found.draft),
     }
 
 
-def _of_survey(found: Workspace) -> Json:
+def _begun(draft: Draft | None) -> Json | None:
+    return None if draft is None else {"answer": draft.answer, "seconds": draft.seconds}
+
+
+def _of_survey(found: Workspace, *, whole: bool) -> Json:
     """There is no item before a pending gate. Raises ``StudyError`` for imported questions, which cannot be shown."""
     survey = found.survey
     fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "seconds": 0, "draft": None,
@@ -56,21 +73,28 @@ def _of_survey(found: Workspace) -> Json:
     fields |= {"gate": survey.gate, "handed_on": survey.handed_on}
     if survey.gate is None:
         fields["ahead"] = [{"images": _ahead(each, found)} for each in found.ahead]
+        if whole:
+            for entry, each, of, at in _unaided(zip(fields["ahead"], found.ahead, found.upcoming, survey.ahead,
+                                                    strict=False)):
+                entry |= {"item": _question(found, each, at, of.position, of.extra), "draft": _begun(of.draft)}
         if found.item is not None:
-            fields |= {"item": _question(found, found.item, survey), **_answered(found)}
+            fields |= {"item": _question(found, found.item, survey, found.position, found.extra), **_answered(found)}
     elif survey.gate["kind"] == "check" and found.item is not None:
         fields["ahead"] = [{"images": _ahead(each, found)} for each in (found.item, *found.ahead)]
     return fields
 
 
-def _question(found: Workspace, item: Item, survey: SurveyPosition) -> Json:
-    study_id, sets = found.study.study_id, zip(SIDES, shown_sets(item, found.extra), strict=True)
+def _question(
+    found: Workspace, item: Item, survey: SurveyPosition, position: int | None, extra: Mapping[str, Any],
+) -> Json:
+    """``position`` and ``extra`` are of the item's assignment."""
+    study_id, sets = found.study.study_id, zip(SIDES, shown_sets(item, extra), strict=True)
     return {
-        "id": item.item_id, "position": found.position, "number": survey.number, "of": survey.of,
+        "id": item.item_id, "position": position, "number": survey.number, "of": survey.of,
         "form": survey.form, "forms": survey.forms, "locked": survey.locked, "text": item.shown["text"],
         "reference": picture(study_id, item.shown["reference"], found.images),
         "sets": {side: [picture(study_id, token, found.images) for token in tokens] for side, tokens in sets},
-        "ask_reason": bool(found.extra.get("reason")),
+        "ask_reason": bool(extra.get("reason")),
     }
 
 
@@ -108,7 +132,8 @@ def item(found: Item, position: int | None, images: Images) -> Json:
 
 def saved(found: Saved) -> Json:
     return {"revision": found.judgement.revision, "repeated": found.repeated, "overtook": found.overtook,
-            "unsure": bool(found.judgement.answer.get("unsure"))}
+            "unsure": bool(found.judgement.answer.get("unsure")),
+            **({"feedback": asdict(found.feedback)} if found.feedback else {})}
 
 
 def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:

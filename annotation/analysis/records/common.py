@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol
 
-from annotation.records import Assignment, Decision, Item, Judgement, Seat, Study, StudyEvent
+from annotation.records import Assignment, Decision, GoldAnswer, Item, Judgement, Seat, Study, StudyEvent
 from cir_core.reports.records import Estimate
 
 Undefined = Literal["null", "one"]
@@ -41,6 +41,7 @@ class StudyAnswers:
     decisions: tuple[Decision, ...] = ()       # of validity studies
     checks: tuple[StudyEvent, ...] = ()        # of preference studies: answers to checks, for the rules
     groups: Groups = Groups()
+    gold: tuple[GoldAnswer, ...] = ()          # of preference studies, for the rules
 
 
 @dataclass(frozen=True)

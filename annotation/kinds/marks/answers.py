@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from annotation.records import Item, Study
@@ -65,6 +66,25 @@ class Targets(PlainKind):
         """The marks with their guidelines, and the limit of a note."""
         return {**load_marking(study.protocol).model_dump(exclude={"protocol"}, mode="json"), "marks": list(MARKS),
                 "note_limit": NOTE_LIMIT}
+
+    def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
+        """Share of the images with the expected mark."""
+        wanted: Mapping[str, str] = expected["marks"]
+        return fmean(answer["marks"].get(token) == mark for token, mark in wanted.items()) if wanted else 0.0
+
+    def pattern(self, answer: Mapping[str, Any]) -> object:
+        return tuple(answer["marks"].values())
+
+    def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
+        return None
+
+    def told(
+        self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
+    ) -> str:
+        numbers = {token: number for number, token in enumerate(item.shown["candidates"], 1)}
+        of = {mark: [str(numbers[token]) for token, given in answer["marks"].items()
+                     if given == mark and token in numbers] for mark in MARKS}
+        return "; ".join(f"{mark}: {', '.join(images)}" for mark, images in of.items() if images)
 
 
 def complete_answer(given: object, candidates: Sequence[str]) -> dict[str, Any]:

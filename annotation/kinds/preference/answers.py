@@ -19,6 +19,7 @@ versions. In answers of released files ``first`` and the marks are null (not rec
 from __future__ import annotations
 
 from collections.abc import Mapping
+from random import Random
 from typing import Any, Literal
 
 from annotation.kinds.preference.survey import plan
@@ -94,6 +95,34 @@ class Preference:
     def page(self, study: Study) -> Mapping[str, Any]:
         """:func:`annotation.kinds.preference.survey.texts.as_page`, and ``reason_limit``."""
         return as_page(load_survey(study.protocol), study.settings) | {"reason_limit": NOTE_LIMIT}
+
+    def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
+        """1 for the same preference, a half where one of the two is a tie."""
+        if answer["preferred"] == expected["preferred"]:
+            return 1.0
+        return 0.5 if 0 in (answer["preferred"], expected["preferred"]) else 0.0
+
+    def pattern(self, answer: Mapping[str, Any]) -> object:
+        return tuple(_turned(answer["ratings"], answer["first"] or 1))
+
+    def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
+        if answer["preferred"] == 0 or len(set(answer["ratings"])) == 1:
+            return None
+        return contradicts(answer["ratings"], answer["preferred"])
+
+    def told(
+        self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
+    ) -> str:
+        names = set_names(load_survey(study.protocol), study.settings)
+        shown = as_shown(answer, extra)
+        ratings = ", ".join(f"{name} {shown['ratings'][side]}" for side, name in zip(SIDES, names, strict=True))
+        preferred = shown["preferred"]
+        words = "both are equally good" if preferred == TIE else f"{names[SIDES.index(preferred)]} is better"
+        return f"{words[0].upper()}{words[1:]} ({ratings})"
+
+    def dealt_extra(self, rng: Random, near: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Either set first, in the form of the question beside it."""
+        return {"first": rng.choice((1, 2)), "form": near.get("form", 1), "reason": False}
 
 
 def shown_sets(item: Item, extra: Mapping[str, Any]) -> tuple[list[str], list[str]]:

@@ -14,7 +14,7 @@ from annotation.records import Assignment, Item, Judgement, Study, name_key
 from annotation.tables import Column, JudgementRow, Table, Type
 
 Excluded = Mapping[str, Sequence[str]]
-"""Judgement id to the rules that exclude it (:mod:`annotation.kinds.preference.exclusion`)."""
+"""Judgement id to the rules that exclude it (:mod:`annotation.quality.rules`)."""
 
 NOT_EXCLUDED: Excluded = {}
 

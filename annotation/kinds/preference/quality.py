@@ -1,5 +1,5 @@
 """Quality measures of the answers to a preference study. For exclusion see
-:mod:`annotation.kinds.preference.exclusion`.
+:mod:`annotation.quality.rules`.
 
 Undefined numbers are None: unmeasured seconds, unrecorded sides, marks and checks, agreement without a shared
 question.
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from statistics import fmean, median
-from typing import Any
+from types import MappingProxyType
 
 from annotation.analysis.records import Estimate
 from annotation.analysis.statistics.shares import share
 from annotation.kinds.preference.answers import contradicts
+from annotation.quality.care import RIGHT
+from annotation.quality.rules import flagged as flagged
 from annotation.records import Assignment, Judgement, Seat, StudyEvent, name_key
 
 
@@ -35,10 +37,16 @@ class PersonQuality:
     agreement: float | None          # mean share of other people with the same preference, over shared questions
     shared: int                      # questions also answered by others
     flagged: int | None              # results flagged as irrelevant, to image or text
+    outcomes: tuple[float, ...] = ()   # scores of gold items, oldest first
 
     @property
     def contradiction_rate(self) -> float | None:
         return self.contradictions / self.contradictable if self.contradictable else None
+
+    @property
+    def gold(self) -> float | None:
+        """Mean score of gold items."""
+        return fmean(self.outcomes) if self.outcomes else None
 
     @property
     def one_side(self) -> float | None:
@@ -61,17 +69,12 @@ class SideBias:
     stored_when_equal: Estimate
 
 
-def flagged(answer: Mapping[str, Any]) -> bool | None:
-    """Whether the results are flagged as irrelevant, to image or text; None if not recorded."""
-    marks = answer["irrelevant"].values()
-    return None if all(mark is None for mark in marks) else any(marks)
-
-
 def people_quality(
     seats: Iterable[Seat], assignments: Iterable[Assignment], judgements: Sequence[Judgement],
-    events: Iterable[StudyEvent] = (),
+    events: Iterable[StudyEvent] = (), outcomes: Mapping[str, Sequence[float]] = MappingProxyType({}),
 ) -> list[PersonQuality]:
-    """Quality of each person with a seat, by seat. ``judgements``: current ones."""
+    """Quality of each person with a seat, by seat. ``judgements``: current ones; ``outcomes`` by key of a name. A gold
+    item that is answered wrongly counts as a check, too."""
     positions = {(name_key(one.annotator), one.item_id): one.position
                  for one in assignments if one.annotator is not None}
     given: dict[str, list[Judgement]] = defaultdict(list)
@@ -89,7 +92,9 @@ def people_quality(
             person = name_key(seat.annotator)
             # Last: answers without an assignment.
             mine = sorted(given[person], key=lambda one: positions.get((person, one.item_id), len(positions)))
-            people.append(_person(seat.annotator, mine, by_item, checks[person]))
+            gold = outcomes.get(person, ())
+            found = _person(seat.annotator, mine, by_item, [*checks[person], *(one >= RIGHT for one in gold)])
+            people.append(replace(found, outcomes=tuple(gold)))
     return people
 
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from annotation.kinds.preference.exclusion import Removed, Rules, apply_rules, rules_of
+from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.exports import judgement_table, preference_pairs, set_table
 from annotation.kinds.preference.hp_fashioniq import hp_form
 from annotation.kinds.preference.quality import PersonQuality, SideBias, people_quality, side_bias
+from annotation.quality.care import outcomes_of
+from annotation.quality.rules import Removed, Rules, apply_rules, rules_of
 from annotation.records import Judgement, Seat, Study, StudyEvent, name_key
 from annotation.studies.creation import is_imported
 from annotation.studies.store import StudyStore
@@ -108,7 +110,8 @@ def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Revie
                          "cirque study results")
     judgements = tuple(store.judgements(study.study_id))
     people = people_quality(store.seats(study.study_id), store.assignments(study.study_id), judgements,
-                            store.events(study.study_id, kind="check"))
+                            store.events(study.study_id, kind="check"),
+                            outcomes_of(store.gold_answers(study.study_id), Preference().score))
     rules = rules_of(study.settings) if rules is None else rules
     return Review(study, judgements, tuple(people), rules, apply_rules(rules, judgements, people))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from pydantic import model_validator
@@ -90,6 +91,24 @@ class Sessions(PlainKind):
         """The questions with their guidelines, and the limit of a reason."""
         return {**load_questions(study.protocol).model_dump(exclude={"protocol"}, mode="json"),
                 "points": list(POINTS), "note_limit": NOTE_LIMIT}
+
+    def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
+        """Share of the questions whose rating is at most one point off."""
+        return fmean(abs(answer["ratings"][key] - expected["ratings"][key]) <= 1 for key in KEYS)
+
+    def pattern(self, answer: Mapping[str, Any]) -> object:
+        return tuple(answer["ratings"][key] for key in KEYS)
+
+    def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
+        """The overall rating is beyond all others, by two points or more."""
+        overall, others = answer["ratings"]["overall"], [answer["ratings"][key] for key in KEYS if key != "overall"]
+        return bool(overall >= max(others) + 2 or overall <= min(others) - 2)
+
+    def told(
+        self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
+    ) -> str:
+        return "; ".join(f"{one.title}: {answer['ratings'][one.key]}"
+                         for one in load_questions(study.protocol).questions)
 
 
 def complete_answer(given: object, questions: Sequence[Question]) -> dict[str, Any]:

@@ -78,6 +78,34 @@ class Validity(PlainKind):
         """The rubric, the study's own ``unsure_after`` and ``broad_at``, and ``note_limit``."""
         return as_page(load_rubric(study.protocol), study.settings) | {"note_limit": NOTE_LIMIT}
 
+    def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
+        """1 for the same verdict with a flag in common, a half for the same verdict with other flags."""
+        if answer.get("validated") is None or answer["validated"] != expected.get("validated"):
+            return 0.0
+        flags, wanted = set(answer.get("flags", ())), set(expected.get("flags", ()))
+        return 1.0 if flags & wanted or not wanted or not flags else 0.5
+
+    def pattern(self, answer: Mapping[str, Any]) -> object:
+        return answer.get("validated"), tuple(answer.get("flags", ())), tuple(answer.get("reasons", ()))
+
+    def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
+        """Valid, with as many images marked as equally good as make a query too broad."""
+        broad = study.settings.get("broad_at")
+        if not answer.get("validated") or not isinstance(broad, int):
+            return None
+        return len(answer.get("alternatives", ())) >= broad
+
+    def told(
+        self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
+    ) -> str:
+        rubric = load_rubric(study.protocol)
+        if answer.get("validated"):
+            return rubric.valid.name
+        flags = [rubric.flag(code) for code in rubric.by_severity(answer.get("flags", ()))]
+        reasons = [found[1].name for code in answer.get("reasons", ()) if (found := rubric.reason(code))]
+        words = ", ".join(flag.name for flag in flags if flag) or ("Unsure" if answer.get("unsure") else "Not valid")
+        return f"{words} ({', '.join(reasons)})" if reasons else words
+
 
 def primary(answer: Mapping[str, Any], rubric: Rubric) -> str:
     """Primary category of a canonical answer: "VALIDATED", its most severe flag, "INVALID_UNSPECIFIED" if invalid

@@ -2,6 +2,7 @@
 // was, for a reload.
 import { ApiProblem, api, createGuard, h, kbd, messageOf, tellIn } from "../shared/common.js";
 import { ownGuidelines } from "./guide.js";
+import { AHEAD } from "./work/stock.js";
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
@@ -9,7 +10,7 @@ export const remembered = () => window.history.state?.item ?? null;
 
 // The person's desk in the study: the item they were at when they left the page, else the first open one.
 export async function deskOf(/** @type {string} */ name) {
-  const path = /** @type {`study/at?${string}`} */ (`study/at?study=${encodeURIComponent(name)}`);
+  const path = /** @type {`study/at?${string}`} */ (`study/at?study=${encodeURIComponent(name)}&ahead=${AHEAD}`);
   const item = remembered();
   try {
     if (item) return await api("GET", `${path}&item=${encodeURIComponent(item)}`);
@@ -17,6 +18,18 @@ export async function deskOf(/** @type {string} */ name) {
     if (!(problem instanceof ApiProblem) || problem.kind !== "not-yours") throw problem; // somebody else's tab before
   }
   return api("GET", path);
+}
+
+// What stands there until ``work`` has put something in its place; whatever comes of it, the page no longer waits then.
+/** @template T @param {HTMLElement} body @param {Promise<T>} work @returns {Promise<T>} */
+export async function loading(body, work) {
+  body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
+  body.setAttribute("aria-busy", "true");
+  try {
+    return await work;
+  } finally {
+    body.removeAttribute("aria-busy");
+  }
 }
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.

@@ -1,9 +1,10 @@
 // The annotation screen: the list of studies, or the one that the address names.
 import { api, h, messageOf, mountNav, setKeys, style, until } from "../shared/common.js";
-import { beginScreen, deskOf } from "./begin.js";
+import { beginScreen, deskOf, loading } from "./begin.js";
 import { SCREENS } from "./kinds.js";
 import { openDesk } from "./workspace.js";
 import { sampleStudy } from "./sample.js";
+import { AHEAD } from "./work/stock.js";
 
 async function opened(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });
@@ -26,12 +27,11 @@ async function opened(/** @type {HTMLElement} */ element) {
       h("button", { class: "cq-btn", type: "button", text: "All studies", onclick: others }))));
   const reload = () => window.location.reload();
 
-  try {
+  const fill = async () => {
     const { me, slot } = await mountNav(bar, { page: "annotate" });
     /** @type {(name: string) => Promise<unknown>} */
     const work = async (/** @type {string} */ name) => {
       document.title = `${name} · cirque`;
-      body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
       const desk = await deskOf(name);
       const go = { body, slot, me, name, others };
       const load = SCREENS[desk.study.kind];
@@ -40,7 +40,7 @@ async function opened(/** @type {HTMLElement} */ element) {
       }
       if (desk.joined) return openDesk({ ...go, desk, load });
       const first = await beginScreen(desk, { others, join: async () => {
-        const mine = await api("POST", "study/join", { study: name });
+        const mine = await api("POST", "study/join", { study: name, ahead: AHEAD });
         until(openDesk({ ...go, desk: mine, load })).catch((problem) => failed(problem, reload));
       } });
       setKeys((await load()).keysOf(first.page));
@@ -55,11 +55,10 @@ async function opened(/** @type {HTMLElement} */ element) {
       const to = url();
       to.searchParams.set("study", name);
       window.history.pushState(null, "", to);
-      until(work(name)).catch((problem) => failed(problem, reload));
+      until(loading(body, work(name))).catch((problem) => failed(problem, reload));
     }));
-  } catch (problem) {
-    failed(problem, reload);
-  }
+  };
+  await loading(body, fill()).catch((problem) => failed(problem, reload));
 }
 export const mount = (/** @type {HTMLElement} */ element) => until(opened(element));
 

@@ -3,8 +3,8 @@ import { api, at, createGuard, say, setKeys, h } from "../shared/common.js";
 import { createClock } from "./work/clock.js";
 import { remember } from "./begin.js";
 import { createWork } from "./work/main.js";
-import { fetchAhead } from "../shared/pictures.js";
 import { several } from "../shared/words.js";
+import { trainingName } from "./work/training.js";
 
 const LOOKED_S = 2; // so long a look at an item is worth keeping
 
@@ -13,7 +13,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
   const { one } = first.study;
   const [page, kind] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), load()]);
   const clock = createClock(), justShown = createGuard();
-  const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, one, now: () => desk, show, stayed, leave, view: () => screen }));
+  const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, body, one, now: () => desk, show, stayed, leave, view: () => screen }));
   const { drafts, sending, places, progress } = work;
   const screen = kind.createScreen(page, { here: () => Boolean(desk?.item), changed, save, step: work.step, map: work.map, discard,
     retry: () => sending.retry(),
@@ -21,11 +21,11 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
     leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false) });
   const { same } = screen;
   let desk = /** @type {Desk | null} */ (null), keptAt = 0; // in seconds of looking
-  const nameOf = (/** @type {{ id: string, position: number }} */ item) => `${one[0].toUpperCase()}${one.slice(1)} ${places.number(item)}`;
+  const nameOf = (/** @type {{ id: string, position: number }} */ item) => trainingName(desk) || `${one[0].toUpperCase()}${one.slice(1)} ${places.number(item)}`;
 
   // --- what is shown -------------------------------------------------------------------------
 
-  function show(/** @type {Desk} */ next, /** @type {{ focus?: boolean }} */ { focus = true } = {}) {
+  function show(/** @type {Desk} */ next) {
     desk = next;
     progress.draw(desk.study.name, desk.progress);
     if (!desk.item) return finished(desk);
@@ -43,8 +43,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
     body.replaceChildren(screen.element);
     screen.complain(null);
     draw();
-    fetchAhead(desk.ahead.flatMap(({ images }) => images));
-    if (focus) screen.title.focus({ preventScroll: true });
+    screen.title.focus({ preventScroll: true });
     say(`${nameOf(item)}. ${screen.spoken(item)}`);
   }
 

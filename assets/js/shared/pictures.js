@@ -8,16 +8,20 @@ import { closer, dialog, once } from "./dialogs.js";
 
 const ZOOM = 2.6;
 const fetched = /** @type {Map<string, HTMLImageElement>} */ (new Map()); // address → an Image that is decoded already
-const FETCHED_KEPT = 160;
+const FETCHED_KEPT = 640;
 
-// Fetch and decode what will be shown soon.
-export function fetchAhead(/** @type {string[]} */ addresses) {
+// Fetch what will be shown, and decode what will be ``soon``.
+export function fetchAhead(/** @type {string[]} */ addresses, { soon = true } = {}) {
   for (const address of addresses.map(at)) {
-    if (fetched.has(address)) continue;
-    const image = new Image();
-    image.src = address;
-    image.decode().catch(() => fetched.delete(address)); // shown from the server then
-    fetched.set(address, image);
+    const there = fetched.get(address), image = there ?? new Image();
+    const failed = () => fetched.delete(address); // shown from the server then
+    if (!there) {
+      image.onerror = failed;
+      if (!soon) image.fetchPriority = "low";
+      image.src = address;
+      fetched.set(address, image);
+    }
+    if (soon) image.decode().catch(failed);
     if (fetched.size > FETCHED_KEPT) fetched.delete([...fetched.keys()][0]);
   }
 }

@@ -100,10 +100,12 @@ interface Question {
 interface SessionItem { id: string; position: number; turns: { image: Picture; text: string }[]; target: Picture }
 /** A query, and the candidates that may answer it. */
 interface TargetItem { id: string; position: number; text: string; reference: Picture; candidates: Picture[] }
+/** One of the next items: its pictures, and where it was asked for, itself. */
+interface Ahead<I, A> { images: string[]; item?: I; draft?: { answer: A; seconds: number } | null }
 /** `asked`: when the server was asked, in the page's milliseconds. */
 interface DeskOf<I, A> {
   study: DeskStudy; joined: boolean; progress: Progress; item: I | null; answer: A | null; revision: number; seconds: number;
-  draft: { answer: A; seconds: number } | null; ahead: { images: string[] }[]; gate?: Gate | null; handed_on?: number; asked?: number;
+  draft: { answer: A; seconds: number } | null; ahead: Ahead<I, A>[]; gate?: Gate | null; handed_on?: number; asked?: number; training?: [number, number];
 }
 type ValidityDesk = DeskOf<Item, Validity>;
 type SurveyDesk = DeskOf<Question, Preference>;
@@ -126,14 +128,16 @@ interface ItemScreen<I, A> extends Part {
 }
 interface ScreenModule { keysOf(page: object): string[][]; createScreen(page: object, does: ScreenActions): ItemScreen<{ id: string; position: number }, object> }
 interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean }
-interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean }
+interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean; feedback?: Feedback }
+/** What is said of an answer in training, and at its end of all of them. */
+interface Feedback { right: boolean; expected: string; note: string; verdict: string }
 
 /** Which item of which study: what drafts and answers that are not sent yet are kept by. */
 interface Of { study: string; item: string }
 interface Draft<A> extends Of { answer: A; seconds: number; revision: number }
 /** An answer as it is sent. */
 interface Sent<A> extends Of { answer: A; seconds: number; seen_revision: number; then: "next" | "stay"; token?: string; revision?: undefined }
-interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean }
+interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean; asked?: number }
 
 // --- adjudication --------------------------------------------------------------------------------
 
@@ -187,11 +191,15 @@ interface TargetCounts {
 interface Share { count: number; n: number; value: number | null; low: number | null; high: number | null; p: number | null }
 interface PersonQuality {
   name: string; answers: number; checks: number | null; failed_checks: number | null; median_seconds: number | null; longest_run: number; contradictions: number;
-  contradictable: number; first_side: Share; agreement: number | null; shared: number; flagged: number | null; left: number;
+  contradictable: number; first_side?: Share; agreement?: number | null; shared?: number; flagged?: number | null; left: number;
+  gold: number | null; outcomes: number[];
 }
 interface Removal { answers: number | null; people: string[] }
+/** Training and gold: annotation/quality/care.py. */
+interface Care { training_mark: number; training_tries: number; mark: number; least: number; below: "nothing" | "train" | "end" }
 interface Quality {
   people: PersonQuality[]; sides: Record<"first" | "first_when_equal" | "stored" | "stored_when_equal", Share>; rules: string[]; kept_rules: string[];
+  care: Care; gold: { gold: number; training: number; ended: string[]; ready: number };
   removed: (Removal & { rule: string })[]; together: Removal & { answers: number }; answers: number; left: number;
 }
 interface MethodResult { method: string; rated: number; mean_rating: number; preferred: Share; ties: number }
@@ -382,7 +390,7 @@ interface Answers {
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };
   "studies/rename": { study: Study }; "studies/duplicate": { study: Study }; "studies/archive": { study: Study }; "studies/remove": { backup: string }; "studies/guide": { nodes: GuideNode[] };
-  "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown;
+  "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown; "studies/gold": { gold: number; training: number; dealt: number };
   "studies/release": { released: number; block: number; freed: boolean };
   "analysis/studies": { studies: Listed[] }; "analysis/report": Report | Unchanged; "analysis/disputed": { total: number; study: string; items: Disputed[] };
   "analysis/scores": unknown; "analysis/scores/compute": { run: string }; "analysis/scores/drop": unknown; "analysis/scores/run": ScoreRun;

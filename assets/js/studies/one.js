@@ -33,13 +33,14 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
   const results = RESULTS[known.study.kind]({ screen, query, name: known.study.name, rule, secret });
 
+  const quality = words.survey ? null : surveyPart(screen, query, known.study.name, secret, false);
   const recruits = screen.may("manage") ? participantsPart(known.study.name, query) : null;
   const nothing = h("p", { class: "cq-quiet", text: "Nothing judged yet." });
   const came = h("div", {}), cases = h("section", {}), files = h("section", {});
   const settings = screen.may("manage") ? settingsPart(screen, () => known, () => afresh()) : null;
   const link = (/** @type {string} */ page, /** @type {string} */ text) => h("p", {}, h("a", { class: "cq-btn", href: `${at(page)}?${query}`, text }));
   /** @type {Partial<Record<Tab, Child>>} */
-  const panes = { progress: [tiles, people], [words.survey ? "quality" : "analysis"]: came, ...(words.adjudicated ? { adjudicate: cases } : {}),
+  const panes = { progress: [tiles, people], [words.survey ? "quality" : "analysis"]: came, ...(quality ? { quality: quality.element } : {}), ...(words.adjudicated ? { adjudicate: cases } : {}),
     files, settings: [settings?.element, plan], ...(recruits ? { invite: recruits.element } : {}) };
   panes.analysis = [panes.analysis, h("section", {}, h("h2", { text: "Report" }), h("p", { class: "cq-quiet", text: "Agreement, intervals, figures and tables." }), screen.may("results") ? link("analysis", "Open the analysis") : null)];
   const shownTabs = /** @type {Tab[]} */ (Object.keys(TABS)).filter((tab) => panes[tab]);
@@ -104,7 +105,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
       screen.may("adjudicate") && open ? link("adjudicate", "Adjudicate") : "");
     settings?.again();
   }
-  const seen = () => (known.study.counts.done ? results.again() : null);
+  const seen = () => Promise.all([known.study.counts.done ? results.again() : null, quality?.again()]);
   async function afresh() {
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
     read = Date.now();

@@ -1,6 +1,7 @@
-// A preference study in the studies screen: how people answered, what rules would exclude, the methods.
+// In the studies screen: how people answered, what rules would exclude, gold; of a preference study the methods, too.
 import { api, h, messageOf, tellIn } from "../shared/common.js";
 import { count, lasting, plural } from "../shared/words.js";
+import { goldCell, goldPart } from "./gold.js";
 
 /** @import { Secret } from "./results.js" */
 /** @import { Screen } from "./main.js" */
@@ -10,17 +11,19 @@ const share = (/** @type {number | null} */ value) => (value === null ? "–" : 
 const range = (/** @type {Share} */ { low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
 
 // Somebody who answers in the study sees nothing of it before they ask to: see ``secret`` in oneView.
-/** @type {(screen: Screen, query: string, name: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
-export function surveyPart(screen, query, name, secret) {
+// ``sets``: whether it is a preference study.
+/** @type {(screen: Screen, query: string, name: string, secret: Secret, sets?: boolean) => { element: HTMLElement, again(): Promise<void> }} */
+export function surveyPart(screen, query, name, secret, sets = true) {
   const people = h("div", {}), methods = h("div", {}), sides = h("div", {}), effect = h("p", { class: "cq-quiet", role: "status" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
-  const lines = ruleLines(() => again());
+  const lines = ruleLines(() => again(), sets);
+  const gold = goldPart(screen, name, () => again());
   const keep = h("button", { class: "cq-btn small", type: "button", text: "Save these rules", hidden: true, title: "Exports apply the study’s saved rules",
     onclick: async () => {
       const done = await screen.does("POST", "studies/rules", { study: name, rules: chosen() }, "Saved: exports apply these rules");
       if (done) await again();
     } });
-  const element = h("section", { "aria-label": "Quality and methods" });
+  const element = h("section", { "aria-label": sets ? "Quality and methods" : "Quality" });
   let kept = /** @type {string[] | null} */ (null), asked = 0;
 
   const chosen = () => lines.filter(({ on }) => on.checked).map((it) => it.text);
@@ -28,12 +31,12 @@ export function surveyPart(screen, query, name, secret) {
     element.replaceChildren(h("div", { class: "cq-sttitle" }, h("h2", { text: "Quality" })), people, h("h3", { text: "What to exclude" }),
       h("p", { class: "cq-quiet", text: "Nothing is excluded automatically. Turn rules on to see what each excludes." }),
       h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), problem, h("p", { class: "cq-row" }, effect, keep),
-      h("h3", { text: "Sides" }), sides, h("h3", { text: "Methods" }), methods);
+      gold.element, ...(sets ? [h("h3", { text: "Sides" }), sides, h("h3", { text: "Methods" }), methods] : []));
   };
 
   async function again() {
     if (secret.kept) {
-      return element.replaceChildren(h("h2", { text: "Quality and methods" }), h("div", { class: "cq-stcovered" },
+      return element.replaceChildren(h("h2", { text: sets ? "Quality and methods" : "Quality" }), h("div", { class: "cq-stcovered" },
         h("p", { text: "You are a participant in this study. This shows what participants should not see." }),
         h("button", { class: "cq-btn small", type: "button", text: "Show it anyway", onclick: () => { secret.tell(); again(); } })));
     }
@@ -41,7 +44,7 @@ export function surveyPart(screen, query, name, secret) {
     const mine = ++asked;
     const rules = kept === null ? "" : `&rules=${encodeURIComponent(chosen().join(",") || NONE)}`;
     try {
-      const [found, of] = await Promise.all([api("GET", `studies/quality?${query}${rules}`), api("GET", `studies/methods?${query}${rules}`)]);
+      const [found, of] = await Promise.all([api("GET", `studies/quality?${query}${rules}`), sets ? api("GET", `studies/methods?${query}${rules}`) : null]);
       if (mine !== asked) return;
       if (kept === null) for (const it of lines) it.set(found.rules.find((rule) => rule.split("=")[0] === it.rule));
       kept = found.kept_rules;
@@ -52,13 +55,15 @@ export function surveyPart(screen, query, name, secret) {
     }
   }
 
-  function draw(/** @type {Quality} */ found, /** @type {Methods} */ of) {
+  function draw(/** @type {Quality} */ found, /** @type {Methods | null} */ of) {
     problem.hidden = true;
-    people.replaceChildren(qualityTable(found.people));
+    people.replaceChildren(qualityTable(found.people, sets));
+    gold.draw(found);
     for (const it of lines) it.takes.textContent = taken(found.removed.find(({ rule }) => rule === it.rule), it.on.checked);
     const { together, left, answers } = found;
     effect.textContent = found.rules.length ? `All together: ${plural(together.answers, "answer")} excluded, ${count(left)} of ${count(answers)} left.` : `No rule: all ${plural(answers, "answer")} count.`;
     keep.hidden = !screen.may("manage") || JSON.stringify(found.rules) === JSON.stringify(found.kept_rules);
+    if (!of) return;
     sides.replaceChildren(...(left < answers ? [h("p", { class: "cq-quiet", text: `Of the ${plural(left, "answer")} left by the rules.` })] : []), sideTable(found.sides));
     methods.replaceChildren(...methodTables(of));
   }
@@ -76,18 +81,18 @@ const unrecorded = (value, told) => (value === null ? h("td", { class: "num", ti
 const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
   h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
 
-function qualityTable(/** @type {PersonQuality[]} */ people) {
+function qualityTable(/** @type {PersonQuality[]} */ people, /** @type {boolean} */ sets) {
   if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has started yet." });
-  return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages"], ["Median", "Seconds per question"],
-    ["Longest run", "Questions in a row with the same two ratings"], ["Contradictions", "The preferred set has the lower rating"],
-    ["First side", "How often the set shown first is preferred, with a 95 % interval"], ["Agrees", "With others, on shared questions"],
-    ["Flagged", "Results flagged as irrelevant"]],
+  return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages, and to gold items"], ["Median", "Seconds each"],
+    ["Longest run", "Answers in a row that are the same"], ["Contradictions", "Answers that contradict themselves"],
+    ...(sets ? [["First side", "How often the set shown first is preferred, with a 95 % interval"], ["Agrees", "With others, on shared questions"],
+      ["Flagged", "Results flagged as irrelevant"]] : []), ["Gold", "Mean score of gold items; the line shows it over time"]],
   people.map((it) => h("tr", { class: it.answers && !it.left ? "out" : "" }, h("th", { scope: "row" }, h("b", { text: it.name, dir: "auto" }),
     it.left < it.answers ? h("small", { text: it.left ? ` ${count(it.left)} left` : " excluded" }) : null),
   number(count(it.answers)), unrecorded(it.checks, (checks) => (checks ? `${count(it.failed_checks)} of ${count(checks)}` : "–")), number(lasting(it.median_seconds)),
   number(count(it.longest_run)), number(it.contradictable ? `${count(it.contradictions)} of ${count(it.contradictable)}` : "–"),
-  h("td", { class: "num" }, share(it.first_side.value), " ", h("small", { text: range(it.first_side) })),
-  number(it.shared ? `${share(it.agreement)} of ${count(it.shared)}` : "–"), unrecorded(it.flagged, count))), "cq-stquality");
+  it.first_side ? [h("td", { class: "num" }, share(it.first_side.value), " ", h("small", { text: range(it.first_side) })),
+    number(it.shared ? `${share(it.agreement ?? null)} of ${count(it.shared)}` : "–"), unrecorded(it.flagged ?? null, count)] : null, goldCell(it))), "cq-stquality");
 }
 
 function sideTable(/** @type {Quality["sides"]} */ { first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
@@ -130,14 +135,17 @@ function adjustedTable(/** @type {PairResult[]} */ pairs) {
 /** @type {[string, number | null, string, string?, { min: number, max?: number, step: number | "any", unit?: number }?][]} */
 const RULES = [
   ["irrelevant", null, "Answers that flag the results as irrelevant, to image or text"],
-  ["failed-checks", 2, "People with more than", "wrong answers to checks", { min: 0, step: 1 }],
-  ["median-seconds", 5, "People with a median below", "seconds a question", { min: 0.5, step: "any" }],
-  ["straight-lining", 12, "People with", "questions in a row rated the same, or more", { min: 2, step: 1 }],
+  ["failed-checks", 2, "People with more than", "wrong answers to checks and gold items", { min: 0, step: 1 }],
+  ["median-seconds", 5, "People with a median below", "seconds each", { min: 0.5, step: "any" }],
+  ["straight-lining", 12, "People with", "answers in a row that are the same, or more", { min: 2, step: 1 }],
+  ["contradictions", 20, "People who contradict themselves in", "% of their answers that can, or more", { min: 1, max: 100, step: "any", unit: 100 }],
+  ["gold", 70, "People with a score of gold items below", "%", { min: 1, max: 100, step: "any", unit: 100 }],
   ["one-side", 90, "People who chose the same side in", "% of their answers, or more", { min: 51, max: 100, step: "any", unit: 100 }],
 ];
 
 // [{rule, on, element, takes, text, set}]: ``text`` as it is typed, "failed-checks=2"; ``set`` takes it so, or nothing.
-export const ruleLines = (/** @type {() => unknown} */ changed) => RULES.map(([rule, usual, before, behind = "", props]) => {
+// ``sets``: also those that only a preference study has.
+export const ruleLines = (/** @type {() => unknown} */ changed, sets = true) => RULES.filter(([rule]) => sets || !["irrelevant", "one-side"].includes(rule)).map(([rule, usual, before, behind = "", props]) => {
   const { unit = 1, ...limits } = props ?? {};
   const on = h("input", { type: "checkbox", onchange: changed });
   const limit = usual === null ? null : h("input", { type: "number", class: "cq-strule", "aria-label": `${before} … ${behind}`, value: usual, ...limits,

@@ -1,6 +1,6 @@
 // The page of a participant who came by a study's link: one study, and nothing else of cirque.
 import { at, h, messageOf, mountNav, setKeys, style, until } from "../shared/common.js";
-import { beginScreen, deskOf } from "../annotate/begin.js";
+import { beginScreen, deskOf, loading } from "../annotate/begin.js";
 import { SCREENS } from "../annotate/kinds.js";
 import { openDesk } from "../annotate/workspace.js";
 
@@ -9,11 +9,12 @@ async function opened(/** @type {HTMLElement} */ element) {
   element.classList.add("st-screen");
   await style("study");
   element.replaceChildren(bar, body);
+  element.removeAttribute("aria-busy");
   setKeys([["?", "These keys"]]);
   // The page behind the link says where somebody stands: a seat that went to others, the end.
   const others = () => window.location.assign(at("").replace(/\/$/, ""));
   window.addEventListener("popstate", () => window.location.reload());
-  try {
+  const fill = async () => {
     const { me, slot } = await mountNav(bar, { page: "annotate" });
     const name = me.study ?? "";
     document.title = name;
@@ -27,11 +28,10 @@ async function opened(/** @type {HTMLElement} */ element) {
     setKeys((await load()).keysOf(first.page));
     body.replaceChildren(first.element);
     first.show();
-  } catch (problem) {
-    body.replaceChildren(h("section", { class: "st-page st-none" },
-      h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
-      h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: others }))));
-  }
+  };
+  await loading(body, fill()).catch((problem) => body.replaceChildren(h("section", { class: "st-page st-none" },
+    h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: others })))));
 }
 
 // Light or dark as the system has it: on other pages Gradio does this. What was chosen by the button counts more.

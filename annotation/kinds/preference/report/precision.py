@@ -13,9 +13,9 @@ from annotation.analysis.records import MetricScores, Options, Precision, Select
 from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows
 from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE
 from annotation.analysis.statistics.matrix import Values
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.metric_reports import compared, recall_scores
 from annotation.kinds.preference.report.report import K, answers_that_count
+from annotation.quality.rules import Rules
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 

@@ -38,8 +38,7 @@ from annotation.analysis.statistics.answer_rows import AnswerRows, answer_rows, 
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.bradley_terry import strengths
 from annotation.analysis.statistics.correlation import shapiro
-from annotation.kinds.preference.answers import RATINGS, contradicts
-from annotation.kinds.preference.exclusion import Removed, Rules, apply_rules, rules_of
+from annotation.kinds.preference.answers import RATINGS, Preference, contradicts
 from annotation.kinds.preference.quality import flagged, people_quality, side_bias
 from annotation.kinds.preference.report.metric_reports import (
     method_pairs,
@@ -57,6 +56,8 @@ from annotation.kinds.preference.report.notes import (
     shared_questions,
 )
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
+from annotation.quality.care import outcomes_of
+from annotation.quality.rules import Removed, Rules, apply_rules, rules_of
 from annotation.records import Item, Judgement, name_key
 from annotation.studies.creation import HP_ANSWERS
 
@@ -153,7 +154,8 @@ def answers_that_count(
     if study.kind != "preference":
         raise wrong_kind(study, "compares no sets")
     rules = rules_of(study.settings) if rules is None else rules
-    people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks)
+    people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks,
+                            outcomes_of(answers.gold, Preference().score))
     removed = apply_rules(rules, answers.judgements, people)
     selected = select(answers, selection)
     valid = tuple(one for one in selected.judgements if one.judgement_id not in removed.excluded)

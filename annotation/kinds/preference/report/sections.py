@@ -25,7 +25,6 @@ from annotation.analysis.rendering import (
 )
 from annotation.analysis.statistics.agreement import statistics_of
 from annotation.analysis.statistics.rates import RATES
-from annotation.kinds.preference.exclusion import shown as rule_name
 from annotation.kinds.preference.report.metric_sections import (
     methods_section,
     metrics_section,
@@ -34,6 +33,7 @@ from annotation.kinds.preference.report.metric_sections import (
     tests_section,
 )
 from annotation.kinds.preference.report.records import PreferenceReport
+from annotation.quality.rules import shown as rule_name
 from cir_core.reports.figures import Series, bars, dots
 from cir_core.reports.records import count, number, p_value, ranged, text
 

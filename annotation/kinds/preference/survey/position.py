@@ -4,13 +4,13 @@ layout of a preference study."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.kinds.preference.survey import flow
 from annotation.kinds.preference.survey.texts import SETTINGS, load_survey, set_names
-from annotation.records import AnswerContext, Assignment, EventKind, Study, SurveyPosition, Workspace
+from annotation.records import AnswerContext, Assignment, EventKind, Item, Study, SurveyPosition, Workspace
 from annotation.studies.kinds import GateResult, OwnAssignments
 from annotation.studies.overview import WorkProgress
 from cir_core.errors import GateStands, IncompleteJudgement
@@ -37,7 +37,8 @@ class SurveyFlow:
         """
         here = None if workspace.item is None else workspace.item.item_id
         own = [one for one in mine if one.state != "handed_on" or one.item_id == here]
-        at = next((index for index, one in enumerate(own) if one.item_id == here), None)
+        places = {one.item_id: index for index, one in enumerate(own)}
+        at = None if here is None else places.get(here)
         handed_on = sum(one.state == "handed_on" for one in mine)
         gate = None if workspace.judgement is not None or not workspace.total else _gate(workspace, annotator)
         if gate and gate["kind"] == "finished" and handed_on and workspace.done < min(workspace.total + handed_on,
@@ -45,10 +46,21 @@ class SurveyFlow:
             gate = None
         forms = sorted({_form(one) for one in own})   # a form may be missing if it was reassigned
         form = None if at is None else _form(own[at])
-        return SurveyPosition(
+        position = SurveyPosition(
             gate=gate, number=None if at is None else at + 1, of=len(own),
             form=None if form is None else forms.index(form) + 1, forms=len(forms), handed_on=handed_on,
             locked=workspace.judgement is not None and form is not None and _is_over(form, own, workspace, annotator))
+        return replace(position, ahead=tuple(
+            replace(position, number=places[item.item_id] + 1, form=forms.index(_form(own[places[item.item_id]])) + 1,
+                    locked=False) for item in self._free(workspace, annotator)))
+
+    def _free(self, workspace: Workspace, annotator: str) -> Iterator[Item]:
+        """The next questions, as far as no step comes before them once those before have an answer."""
+        answered = workspace.done + (workspace.judgement is None)
+        for number, item in enumerate(workspace.ahead):
+            if _gate(replace(workspace, done=answered + number), annotator) is not None:
+                return
+            yield item
 
     def admit(self, context: AnswerContext, annotator: str, token: str) -> None:
         """A late answer to a reassigned question is accepted even if a check is due."""

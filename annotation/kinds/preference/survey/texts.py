@@ -36,7 +36,7 @@ SETTINGS: Mapping[str, Any] = {
     "shared_by": 3,
     "guidelines": None,                # own ones, paragraphs with a blank line between
     "completion_prefix": "",
-    "exclude": {},                     # rules of annotation.kinds.preference.exclusion
+    "exclude": {},                     # rules of annotation.quality.rules
 }
 """What a preference study may set (``Study.settings``), with what holds where it does not."""
 

@@ -4,7 +4,7 @@ import { remember } from "../begin.js";
 import { createClock } from "../work/clock.js";
 import { endScreen } from "../workspace.js";
 import { createWork } from "../work/main.js";
-import { fetchAhead } from "../../shared/pictures.js";
+import { trainingName } from "../work/training.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
 import { createGates, codeBox, openGuidelines } from "./pages.js";
 import { listen } from "../keys.js";
@@ -21,11 +21,11 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const page = /** @type {Survey} */ (found);
   const clock = createClock(), justShown = createGuard();
   const work = /** @type {import("../work/main.js").Work<Preference>} */ (
-    createWork({ name, me, one: "question", now: () => desk, show, stayed, leave, view: () => view }));
+    createWork({ name, me, body, one: "question", sharp, now: () => desk, show, stayed, leave, view: () => view }));
   const { drafts, sending, places, progress } = work;
-  const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
+  const gates = createGates({ name, joined: first.joined, page, body, show: work.came, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
-  const whereOf = (/** @type {Question} */ item) => placeOf(item, page);
+  const whereOf = (/** @type {Question} */ item) => trainingName(desk) || placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
   let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), keptAt = 0;
   let active = /** @type {Side} */ ("A"), lacks = /** @type {Lacks | null} */ (null);
@@ -50,14 +50,13 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shown(restored);
     body.replaceChildren(view.element);
     window.scrollTo(0, 0);
-    fetchAhead(desk.ahead.flatMap(({ images }) => images).map(sharp));
     view.title.focus({ preventScroll: true });
     say(`${whereOf(item)}. ${item.text}`);
   }
 
   function shown(/** @type {boolean} */ restored) {
     if (!desk?.item) return;
-    view.show({ ...desk, item: desk.item, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
+    view.show({ ...desk, item: desk.item, name: trainingName(desk) || `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
     draw();
   }
   function draw() {

@@ -3,6 +3,7 @@
 import { copy, h, kbd, tellIn, ApiProblem, api, createGuard, messageOf, say, token } from "../../shared/common.js";
 import { ownGuidelines } from "../guide.js";
 import { createChoice, openSheet } from "../parts.js";
+import { AHEAD } from "../work/stock.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 
@@ -107,13 +108,13 @@ export function createGates({ name, joined, page, body, show, others, back }) {
     try {
       if (!joined) await api("POST", "study/join", { study: name });
       joined = true;
-      const done = await api("POST", "study/gate", { study: name, kind, token: press,
+      const done = await api("POST", "study/gate", { study: name, kind, token: press, ahead: AHEAD,
         ...(kind === "check" ? { number, attempt, answer } : kind === "consent" ? { answer } : {}) });
       show(done.desk, { said: done.passed ? "" : WRONG });
       return "";
     } catch (problem) {
       if (!(problem instanceof ApiProblem) || problem.kind !== "incomplete") return messageOf(problem);
-      const now = /** @type {SurveyDesk | null} */ (await api("GET", `study/at?study=${encodeURIComponent(name)}`).catch(() => null));
+      const now = /** @type {SurveyDesk | null} */ (await api("GET", `study/at?study=${encodeURIComponent(name)}&ahead=${AHEAD}`).catch(() => null));
       if (!now || JSON.stringify(now.gate) === JSON.stringify(gate)) return problem.message;
       show(now); // passed in another window
       return "";

@@ -1,42 +1,75 @@
 // A person's way through a study, whatever its kind: to other items, and on after a save.
-import { api, messageOf } from "../../shared/calls.js";
+import { ApiProblem, api, messageOf } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";
 import { createProgress } from "../progress.js";
 import { createDrafts } from "./drafts.js";
 import { createLate } from "./late.js";
 import { createPlaces } from "./places.js";
 import { createSending } from "./sending.js";
+import { AHEAD, createStock } from "./stock.js";
+import { tellFeedback } from "./training.js";
 /** @import { At } from "./places.js" */
 /** @import { Refused } from "./sending.js" */
 
 const LINGER_MS = 1500;
 
 /** @template A @typedef {ReturnType<typeof createWork<A>>} Work */
-// ``one``: what an item is called. ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``view()`` says what
+// ``one``: what an item is called; ``body``: where it is shown; ``sharp(address)``: of the picture that is shown in its place. ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``view()`` says what
 // goes wrong; ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the
 // answer to what is shown is saved, though nobody goes on.
 /**
  * @template A
- * @param {{ name: string, me: Me, one?: string, now(): DeskOf<At, A> | null, show(desk: DeskOf<never, A>): unknown,
+ * @param {{ name: string, me: Me, body: HTMLElement, one?: string, sharp?: (address: string) => string, now(): DeskOf<At, A> | null, show(desk: DeskOf<never, A>, how?: { said?: string }): unknown,
  *   stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, leave(): void,
  *   view(): { problem(text: string): void, sending(what: { state: string, text: string }): void } }} of
  */
-export function createWork({ name, me, one = "item", now, show, stayed, leave, view }) {
+export function createWork({ name, me, body, one = "item", sharp, now, show, stayed, leave, view }) {
   const drafts = /** @type {import("./drafts.js").Drafts<A>} */ (createDrafts(me.name));
-  const sending = /** @type {import("./sending.js").Sending<A>} */ (createSending(me.name, (state) => view().sending(state)));
+  const sending = /** @type {import("./sending.js").Sending<A>} */ (createSending(me.name, (state) => {
+    view().sending(state);
+    if (state.away) goOn();
+  }, () => stock.wants));
   const places = createPlaces(name, { one }), progress = createProgress(() => work.map());
   const problem = (/** @type {string} */ text) => { if (now()?.item) view().problem(text); else if (text) toast(text); };
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
   const visits = /** @type {Map<string, DeskOf<At, A> | null>} */ (new Map()); // where Save was pressed: the desk, by item
+  const stock = /** @type {import("./stock.js").Stock<A>} */ (createStock({ pending: (item) => sending.pending({ study: now()?.study.name ?? "", item }), sharp }));
+  let pressed = /** @type {{ item: string, same(answer: A): boolean } | null} */ (null); // what Save was pressed for last
+  let arrived = /** @type {string[]} */ ([]), put = /** @type {Refused<A>[]} */ ([]); // what became of answers to other items than the one shown
+  let known = /** @type {Progress | null} */ (null); // as the server counted last
   let asked = 0, headed = /** @type {string | null} */ (null); // the item on its way: steps count from there
   // The desk at the item with this id, or at the first that is open, and when it was asked for.
   /** @type {(item?: string | null) => Promise<DeskOf<never, A>>} */
   const deskAt = async (item) => {
-    const since = performance.now();
-    const desk = await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`);
-    return { .../** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)), asked: since };
+    const since = performance.now(), wants = stock.wants;
+    const found = await api("GET", `study/at?${query}&ahead=${wants}${item ? `&item=${encodeURIComponent(item)}` : ""}`);
+    const desk = /** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (found));
+    stock.put(desk, wants);
+    known = desk.progress;
+    return { ...desk, asked: since };
   };
+  // A desk that came with the answer to another call.
+  function came(/** @type {DeskOf<never, A>} */ desk, /** @type {{ said?: string }} */ how = {}, wanted = AHEAD) {
+    stock.put(desk, wanted);
+    known = desk.progress;
+    return show(desk, how);
+  }
+  const withUnsent = (/** @type {Progress} */ progress) => ({ ...progress, done: Math.min(progress.total, progress.done + sending.fresh) });
+  // From here, while the server does not answer; false where it is not here.
+  function showHere(/** @type {DeskOf<At, A> | null} */ desk) {
+    if (!desk) return false;
+    show(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ ({ ...desk, progress: withUnsent(known ?? desk.progress) })));
+    return true;
+  }
+  // Nobody answers: what was saved here is left for the next item that is here.
+  function goOn() {
+    const desk = now(), sent = desk?.item && sending.pending({ study: desk.study.name, item: desk.item.id });
+    if (!desk?.item || !sent || sent.then === "stay" || headed || pressed?.item !== desk.item.id || !pressed.same(sent.answer)) return;
+    if (desk.training) return problem("What is right here is told once there is a connection again. Your answer is kept.");
+    if (showHere(stock.next(desk.item))) pressed = null; // who comes back to it stays
+    else problem("Without a connection there is nothing further to show here. It goes on as soon as there is one.");
+  }
   drafts.join(sending.pending, leave);
 
   // To the item with this id; without one, to the first that is open.
@@ -46,45 +79,75 @@ export function createWork({ name, me, one = "item", now, show, stayed, leave, v
     headed = item ?? null;
     problem("");
     leave();
+    if (item && sending.away && showHere(stock.at(item))) {
+      headed = null;
+      return sending.retry();
+    }
+    body.setAttribute("aria-busy", "true");
     await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
     try {
       const next = await deskAt(item);
       sending.retry(); // the server is there, and knows who this is
       if (mine === asked) show(next);
     } catch (error) {
-      if (mine === asked) problem(messageOf(error));
+      if (mine !== asked) return;
+      const away = error instanceof ApiProblem && error.kind === "away";
+      if (!(away && item && showHere(stock.at(item)))) problem(messageOf(error));
     } finally {
-      if (mine === asked) headed = null;
+      if (mine === asked) {
+        headed = null;
+        body.removeAttribute("aria-busy");
+      }
     }
   }
   // ``same(answer)``: whether the page still shows what was sent. ``left``: whether the person has been elsewhere since.
   /** @type {(told: Acknowledged<A>, same: (answer: A) => boolean, left: boolean) => unknown} */
-  function acknowledged({ saved, desk: next, sent, replaced }, same, left) {
+  async function acknowledged({ saved, desk: next, sent, replaced, asked: wanted = 0 }, same, left) {
+    stock.answered(sent, saved.revision);
+    known = next.progress;
     places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
     const overtook = saved.overtook && !replaced
       ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+    if (saved.feedback) await tellFeedback(saved.feedback);
     const there = now()?.item?.id === sent.item;
     if (there && !left) {
       if (overtook) toast(overtook);
-      if (same(sent.answer)) return show(next);
+      if (same(sent.answer)) return came(next, {}, wanted);
     }
     if (there) stayed(saved, sent, next);
-    else progress.draw(next.study.name, next.progress);
-    const changed = there && !same(sent.answer);
-    toast(`${changed ? "Saved. Your latest changes are not saved yet." : "The previous answer is saved."} ${overtook}`);
+    else progress.draw(next.study.name, withUnsent(next.progress));
+    if (there && !same(sent.answer)) return toast(`Saved. Your latest changes are not saved yet. ${overtook}`);
+    arrived.push(overtook && late.nameOf(sent) ? `${late.nameOf(sent)}: ${overtook}` : overtook);
+    told();
+  }
+
+  // Of answers to items that are no longer shown: once all that waited are heard of.
+  function told() {
+    if (sending.waiting) return;
+    const words = [];
+    if (arrived.length) words.push(arrived.length === 1 ? "The previous answer is saved." : `${arrived.length} answers are saved.`, ...arrived.filter(Boolean));
+    if (put.length) {
+      words.push(`${put.map(({ sent }) => late.nameOf(sent)).join(", ")}: ${put.length === 1 ? "the answer was not accepted and is a draft again."
+        : `${put.length} answers were not accepted and are drafts again.`} ${[...new Set(put.map(({ message }) => message))].join(" ")}`);
+    }
+    [arrived, put] = [[], []];
+    if (words.length) toast(words.join(" "));
   }
 
   // The server does not take an answer: on its own item that is said there, else it is a draft again.
-  function refused(/** @type {Refused<A>} */ { message, sent }) {
-    if (now()?.item?.id === sent.item) return problem(message);
-    late.hold(sent);
-    toast(`${late.nameOf(sent)}: the answer was not accepted and is a draft again. ${message}`);
+  function refused(/** @type {Refused<A>} */ error) {
+    if (now()?.item?.id === error.sent.item) problem(error.message);
+    else {
+      late.hold(error.sent);
+      put.push(error);
+    }
+    told();
   }
 
   const here = () => (headed ? { id: headed, position: NaN } : now()?.item);
 
   const work = {
-    drafts, sending, places, progress, go,
+    drafts, sending, places, progress, go, came,
     get headed() { return headed; },
     // Whether the study takes answers: asked anew, where it did not.
     async reopened() {
@@ -110,9 +173,9 @@ export function createWork({ name, me, one = "item", now, show, stayed, leave, v
     // Ask for more items; answers a sentence if there are none.
     async more() {
       try {
-        const { added, desk } = await api("POST", "study/more", { study: name });
+        const { added, desk } = await api("POST", "study/more", { study: name, ahead: AHEAD });
         if (added) await places.load();
-        if (added) show(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)));
+        if (added) came(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)));
         return added ? "" : "No more items are available at the moment.";
       } catch (error) {
         return messageOf(error);
@@ -128,6 +191,8 @@ export function createWork({ name, me, one = "item", now, show, stayed, leave, v
       const press = sending.save({ study: study.name, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
         drafts.drop(study.name, item.id));
       visits.set(item.id, desk);
+      pressed = { item: item.id, same };
+      if (sending.away) goOn(); // it may be long until the next try has failed as well
       if (!press) return;
       let told;
       try {
@@ -137,7 +202,7 @@ export function createWork({ name, me, one = "item", now, show, stayed, leave, v
         if (now()?.item?.id !== item.id || !stopped(problem)) refused(problem);
         return;
       }
-      acknowledged(told, same, now() !== visits.get(item.id));
+      await acknowledged(told, same, now() !== visits.get(item.id));
     },
     // The first desk, once what an earlier visit could not send is sent.
     async begin(/** @type {DeskOf<At, A>} */ desk) {
@@ -152,7 +217,8 @@ export function createWork({ name, me, one = "item", now, show, stayed, leave, v
         },
         saved: ({ saved, sent, desk: next }) => { if (!headed && saved && next) stayed(saved, sent, next); },
       });
-      if (open === null || !desk.joined) return show(/** @type {DeskOf<never, A>} */ (desk));
+      if (!desk.joined) return show(/** @type {DeskOf<never, A>} */ (desk));
+      if (open === null) return came(/** @type {DeskOf<never, A>} */ (desk));
       show(await deskAt(open));
     },
   };

@@ -8,6 +8,7 @@ import { keptByItem, sameItem } from "./kept.js";
 
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later
+const LONG_MS = 60000; // without a connection
 
 /** An answer that was not taken. @template A @typedef {ApiProblem & { sent: Sent<A> }} Refused */
 /**
@@ -19,13 +20,15 @@ const AGAIN = new Set(["away", "storage"]); // worth another try later
  * @template A
  * @param {string} name whom the page was opened for: should somebody else have signed in, the server does not take the answer as theirs,
  * and it waits here for ``name``
- * @param {(what: { state: "saving" | "waiting" | "signed-out" | "", text: string }) => void} says "" when done
+ * @param {(what: { state: "saving" | "waiting" | "signed-out" | "", text: string, away?: boolean }) => void} says ``away`` where nobody answers, "" when done
+ * @param {() => number | undefined} ahead how many of the next items to ask for, as an answer leaves
  */
-export function createSending(name, says) {
+export function createSending(name, says, ahead = () => undefined) {
   const unsent = /** @type {ReturnType<typeof keptByItem<Sent<A>>>} */ (keptByItem(`cirque.unsent.${name}`));
   const row = /** @type {Press<A>[]} */ ([]); // the first is on its way
   let running = false;
   let waits = false; // the first is not on its way: its next try comes later
+  let since = /** @type {number | null} */ (null); // when nobody answered for the first time
   let wake = /** @type {(value?: unknown) => void} */ (() => {});
   /** @type {(ms?: number) => Promise<void>} */
   const pause = (ms) => new Promise((resolve) => {
@@ -38,6 +41,12 @@ export function createSending(name, says) {
   const forget = (/** @type {Sent<A>} */ body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
   const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
     : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
+  function absence(/** @type {string} */ message) {
+    const minutes = Math.floor((Date.now() - (since ?? Date.now())) / LONG_MS);
+    if (!minutes) return `${message} ${keptHere("sent as soon as it can be")}`;
+    return `No connection for ${minutes === 1 ? "a minute" : minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`}. ${
+      row.length === 1 ? "1 answer is not sent yet. It is" : `${row.length} answers are not sent yet. They are`} kept in this browser, also if you close it, and sent from here later.`;
+  }
 
   /** @param {Sent<A>} body @param {() => unknown} before it leaves once this is done @returns {Promise<Acknowledged<A>>} */
   function press(body, before) {
@@ -57,8 +66,10 @@ export function createSending(name, says) {
         says({ state: "saving", text: "" });
         await first.before();
         const { body } = first; // as it is now: a later press may have taken its place
-        const answer = /** @type {Pick<Acknowledged<A>, "saved" | "desk">} */ (await api("POST", "study/save", body));
+        const asked = row.length === 1 && body.then === "next" ? ahead() : undefined;
+        const answer = /** @type {Pick<Acknowledged<A>, "saved" | "desk">} */ (await api("POST", "study/save", { ...body, ahead: asked }));
         wait = FIRST_WAIT_MS;
+        since = null;
         if (first.body !== body) { // it was pressed again meanwhile, with another answer
           first.body = { ...first.body, seen_revision: answer.saved.revision };
           unsent.put(first.body);
@@ -66,7 +77,7 @@ export function createSending(name, says) {
         }
         forget(body);
         row.shift();
-        first.resolve({ ...answer, sent: body, replaced: first.replaced });
+        first.resolve({ ...answer, sent: body, replaced: first.replaced, asked: asked ?? 0 });
       } catch (error) {
         const problem = /** @type {ApiProblem} */ (error);
         first.tried = true;
@@ -74,7 +85,9 @@ export function createSending(name, says) {
           says({ state: "signed-out", text: `You are signed out. ${keptHere()}` });
           await pause();
         } else if (AGAIN.has(problem.kind)) {
-          says({ state: "waiting", text: `${problem.message} ${keptHere("sent as soon as it can be")}` });
+          const away = problem.kind === "away";
+          since = away ? since ?? Date.now() : null;
+          says({ state: "waiting", text: absence(problem.message), away });
           await pause(wait);
           wait = Math.min(LONGEST_WAIT_MS, 1.6 * wait);
         } else {
@@ -88,8 +101,14 @@ export function createSending(name, says) {
     says({ state: "", text: "" });
   }
   window.addEventListener("online", () => wake());
+  window.addEventListener("beforeunload", (event) => { if (waits && row.length) event.preventDefault(); });
 
   return {
+    // Whether nobody answered, and the next try comes later.
+    get away() { return waits && since !== null; },
+    get waiting() { return row.length; },
+    // How many of them are to items without an answer.
+    get fresh() { return row.filter(({ body }) => !body.seen_revision).length; },
     // The answer to this item that is not acknowledged yet, or null.
     pending: (/** @type {Of} */ one) => pressOf(one)?.body ?? null,
     // Whether the answer to this item is on its way, and nothing was heard yet. One of an earlier visit leads nowhere:

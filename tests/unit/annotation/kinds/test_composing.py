@@ -11,7 +11,6 @@ import pytest
 
 from annotation.analysis.records import MetricScores, Options, Selection
 from annotation.analysis.statistics.agreement import statistics_of
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import preference_json, preference_report
 from annotation.kinds.reports import check_scale, compose, load_answers, report_file, report_schema
@@ -19,6 +18,7 @@ from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_json, validity_report
+from annotation.quality.rules import Rules
 from annotation.records import WITH_EVENTS, PlannedAssignment, StudyKind
 from annotation.records.studies import SCORED
 from annotation.studies.service import StudyService

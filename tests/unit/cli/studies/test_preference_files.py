@@ -4,11 +4,12 @@ import csv
 import io
 import json
 import zipfile
+from datetime import UTC, datetime
 
 import pytest
 from typer.testing import CliRunner
 
-from annotation.records import PlannedAssignment
+from annotation.records import Decision, PlannedAssignment
 from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import get_settings
 from cli import console
@@ -16,7 +17,7 @@ from cli.studies.studies import app
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
-from tests.fakes.studies import make_study
+from tests.fakes.studies import make_study, valid
 from tests.unit.annotation.kinds.preference.test_hp_studies import released as released
 
 
@@ -136,8 +137,7 @@ def test_each_kind_of_study_has_its_own_forms(home, stores, shops, tmp_path):
         run("export", "mbeir", "Shops", "--out", tmp_path)
     with pytest.raises(StudyError, match=r"Valid is a validity study\. It is exported as circus, mbeir, csv"):
         run("export", "preferences", "Valid", "--out", tmp_path)
-    with pytest.raises(StudyError, match="This is for preference studies"):
-        run("quality", "Valid")
+    assert "No rule: every answer counts." in run("quality", "Valid")
     with pytest.raises(StudyError, match="has no labels, ratings or marks of items"):
         run("results", "Shops")
 
@@ -194,3 +194,19 @@ def test_two_sets_of_the_same_images_are_counted(stores, home, tmp_path):
     printed = run("export", "preferences", "Shops", "--out", tmp_path)
     assert "Note: Answers left out because both sets have the same images: 1." in printed
     assert (tmp_path / "preferences.jsonl").read_bytes() == b""
+
+
+def test_gold_is_made_of_what_was_decided(home, stores):
+    study = make_study(stores.studies, home, name="Valid", items=6, seats=2)
+    with pytest.raises(StudyError, match="has no adjudicated item that is not gold already"):
+        run("gold", "Valid")
+    for number, one in enumerate(stores.studies.assignments(study.study_id)[:3]):
+        stores.studies.decide(Decision(
+            f"d{number}", study.study_id, one.item_id, "Ada", 0, f"decided-{number}", valid(), "it is",
+            datetime(2026, 1, 2, tzinfo=UTC)))
+    printed = run("gold", "Valid", "--training", 1, "--mark", 0.5, "--below", "train")
+    assert "2 gold items and 1 training item, dealt to 1 seat with open work." in " ".join(printed.split())
+    assert stores.studies.study("Valid").settings["care"] == {
+        "training_mark": 0.0, "training_tries": 2, "mark": 0.5, "least": 5, "below": "train"}
+    found = json.loads(run("quality", "Valid", "--json"))
+    assert found["people"] == [] and found["kept"] == 0

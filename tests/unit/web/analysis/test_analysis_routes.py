@@ -24,11 +24,11 @@ from starlette.testclient import TestClient
 from annotation.accounts.roles import Capability, may
 from annotation.analysis.records import Options, Selection
 from annotation.kinds.preference.answers import Preference
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.reports import compose, load_answers
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.report.records import Disputed
+from annotation.quality.rules import Rules
 from annotation.records import PlannedAssignment, Role, Study, StudyImage
 from annotation.studies.service import StudyService
 from cir_core.errors import CirqueError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import event, update
 from starlette.testclient import TestClient
 
 from annotation.kinds.table import KINDS
@@ -19,7 +19,7 @@ from cir_core.gallery.gallery import Gallery
 from storage.mapping import tables
 from storage.studies.store import SqlStudyStore
 from tests.fakes.session_studies import make_session_study, session_rated
-from tests.fakes.studies import make_study
+from tests.fakes.studies import make_study, valid
 from tests.fakes.target_studies import all_marked, make_target_study
 
 Open = Callable[..., TestClient]
@@ -66,6 +66,32 @@ TOLD = {
 }
 
 
+def test_next_items_cost_a_save_no_statement_and_drafts_come_with_them(
+    store: SqlStudyStore, visit: Open, tmp_path: Path,
+) -> None:
+    study = make_study(store, tmp_path, items=40, seats=1)
+    ada = visit("annotator", "Ada")
+    desk = ada.post("/study/join", json={"study": study.name, "ahead": 20}).json()
+    assert len(desk["ahead"]) == 20 and desk["ahead"][4]["draft"] is None
+    fifth = desk["ahead"][4]["item"]["id"]
+    ada.post("/study/draft", json={"study": study.name, "item": fifth, "answer": {"note": "hm"}, "seconds": 7})
+    statements: list[str] = []
+    event.listen(store.engine, "before_cursor_execute", lambda *given: statements.append(given[2]))
+    costs, asked = [], (0, 20, 2, 20)
+    for number, ahead in enumerate(asked):
+        before = len(statements)
+        desk = ada.post("/study/save", json={
+            "study": study.name, "item": desk["item"]["id"], "answer": valid(), "token": f"token-{number:03}",
+            "ahead": ahead}).json()["desk"]
+        costs.append(len(statements) - before)
+        assert len(desk["ahead"]) == ahead
+        if ahead == 20:
+            begun = next(one["draft"] for one in desk["ahead"] if one["item"]["id"] == fifth)
+            assert (begun["answer"]["note"], begun["seconds"]) == ("hm", 7)
+    assert len(set(costs[1:])) == 1 and costs[0] >= costs[1], costs   # the first one reads the name of the study, too
+    assert ada.post("/study/join", json={"study": study.name, "ahead": 21}).status_code == 400
+
+
 @pytest.mark.parametrize("kind", TOLD)
 def test_an_annotator_answers_and_others_see_what_came_of_it(
     kind: str, store: SqlStudyStore, visit: Open, tmp_path: Path, gallery: Gallery,
@@ -90,11 +116,15 @@ def test_an_annotator_answers_and_others_see_what_came_of_it(
     assert ada.post("/study/draft", json=sent).json() == {"kept": True}
     assert ada.get(f"/study/at{here}&item={item['id']}").json()["draft"]["seconds"] == 9
     total = desk["progress"]["total"]
+    coming = ada.get(f"/study/at{here}&ahead=20").json()["ahead"]
+    assert len(coming) == total - 1
     for number in range(total):
         sent |= {"item": desk["item"]["id"], "answer": told.answer(desk["item"], number)}
         saved = ada.post("/study/save", json={**sent, "token": f"token-{number:03}"}).json()
         assert saved["saved"] == {"revision": 1, "repeated": False, "overtook": False, "unsure": False}
         desk = saved["desk"]
+        # What was sent before is the item as it comes, and nothing else of it.
+        assert desk["item"] == (coming[number]["item"] if number < total - 1 else None)
     assert desk["item"] is None and desk["progress"]["done"] == total
     for path in ("all", f"one{here}", f"results{here}", f"{told.path}{here}", f"export{here}&form=csv"):
         assert ada.get(f"/studies/{path}").status_code == 403

@@ -121,6 +121,8 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
         "ratings": {"A": None, "B": 2}, "preferred": None, "irrelevant": {"either": False},
         "reason": "hm", "confirmed": False}}
     given = rated(5, 2, reason="nearer", irrelevant={"either": True})
+    ahead = ada.get("at", ahead=20).json()["ahead"]
+    assert ["item" in one for one in ahead] == [True] * 2 + [False] * 3   # a form of 3 ends with a sum
     told = ada.save(item["id"], given, seconds=8.5, seen_revision=0).json()
     assert told["saved"] == {"revision": 1, "repeated": False, "overtook": False, "unsure": False}
     assert told["desk"]["item"]["number"] == 2 and told["desk"]["progress"]["done"] == 1
@@ -128,6 +130,7 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     coming = told["desk"]["item"]
     sets = [image["small"] for images in coming["sets"].values() for image in images]
     assert workspace["ahead"][0]["images"] == [coming["reference"]["large"], *sorted(sets)]
+    assert ahead[0]["item"] == coming
     again = ada.get("at", position=0).json()
     assert again["answer"] == given and again["seconds"] == 8.5
 

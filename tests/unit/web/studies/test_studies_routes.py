@@ -17,6 +17,7 @@ from starlette.testclient import TestClient
 
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.preference.hp_fashioniq import import_hp_study
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.circus import read_circus_users
 from annotation.kinds.validity.create import import_circus_study
@@ -431,9 +432,30 @@ def test_files_to_download(visit: Open, survey: Study) -> None:
     assert refused.status_code == 400 and "hp-fashioniq" in refused.json()["problem"]
 
 
-def test_other_kinds_have_no_quality(visit: Open, store: SqlStudyStore, tmp_path: Path) -> None:
-    make_study(store, tmp_path, name="Validity", items=2, pictures=4, panel=1)
-    for path in ("studies/quality", "studies/methods"):
-        answer = visit("admin").get(path, params={"study": "Validity"})
-        assert answer.status_code == 400 and "validity study" in answer.json()["problem"]
+def test_other_kinds_have_quality_and_rules_but_no_methods(
+    visit: Open, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """Ada gives the same answer five times in 10 s each; Bea two different ones in 2 s each."""
+    study, admin = make_study(store, tmp_path, name="Validity", items=5, seats=2, overlap=2), visit("admin")
+    service = StudyService(store, {name: kind.answers for name, kind in KINDS.items()})
+    for name, seconds, answers in (("Ada", 10, [valid()] * 5), ("Bea", 2, [valid(), flagged("QUERY_TOO_BROAD")])):
+        workspace = service.join("Validity", name)
+        for number, answer in enumerate(answers):
+            assert workspace.item is not None
+            _, workspace = service.save("Validity", name, workspace.item.item_id, answer, f"{name}-token-{number}",
+                                        seconds=seconds)
+    here = {"study": "Validity"}
+    found = admin.get("studies/quality", params=here).json()
+    assert [(one["name"], one["answers"], one["longest_run"], one["median_seconds"], one["gold"])
+            for one in found["people"]] == [("Ada", 5, 5, 10, None), ("Bea", 2, 1, 2, None)]
+    assert found["sides"] == {} and found["left"] == 7
+    for rules, left in (("straight-lining=5", 2), ("median-seconds=5", 5), ("gold=0.5", 7), ("contradictions=0.1", 7)):
+        assert admin.get("studies/quality", params=here | {"rules": rules}).json()["left"] == left
+    # A rule that is saved with the study holds for its results and exports.
+    admin.post("studies/rules", json=here | {"rules": ["median-seconds=5"]})
+    table = admin.get("studies/export", params=here | {"form": "csv", "table": "judgements"}).text
+    assert "Ada" in table and "Bea" not in table
+    assert len(store.judgements(study.study_id)) == 7
+    answer = admin.get("studies/methods", params=here)
+    assert answer.status_code == 400 and "validity study" in answer.json()["problem"]
     assert visit("admin").get("studies/quality", params={"study": "nosuch"}).status_code == 404

@@ -3,8 +3,8 @@
 import pytest
 
 from annotation.analysis.statistics.shares import share
-from annotation.kinds.preference.exclusion import Rules, apply_rules, parse_rules, rules_of
 from annotation.kinds.preference.quality import people_quality, side_bias
+from annotation.quality.rules import Rules, apply_rules, parse_rules, rules_of
 from cir_core.errors import StudyError
 from tests.fakes.preferences import a_check, a_judgement, an_answer, an_assignment, seats_of
 

@@ -10,10 +10,10 @@ from scipy.stats import kendalltau, spearmanr
 
 from annotation.analysis.records import Estimate, MetricScores, Options, Selection, Strength
 from annotation.analysis.statistics.shares import share
-from annotation.kinds.preference.exclusion import Rules
 from annotation.kinds.preference.report.metric_reports import with_order
 from annotation.kinds.preference.report.records import MethodPair
 from annotation.kinds.preference.report.report import preference_json, preference_report
+from annotation.quality.rules import Rules
 from annotation.studies.creation import HP_ANSWERS
 from cir_core.errors import StudyError
 from tests.fakes.judged import study_of

@@ -1,4 +1,4 @@
-"""Exclusion rules of a preference study. Without a rule no answer is excluded.
+"""Exclusion rules of a study, of any kind. Without a rule no answer is excluded.
 
 ``irrelevant`` is HS-FashionIQ's: 307 of its 3,050 questions were flagged, and 2,743 count (CIRQRS).
 """
@@ -8,12 +8,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from math import isfinite
-from typing import Any
+from typing import Any, Protocol
 
-from annotation.kinds.preference.quality import PersonQuality, flagged
 from annotation.records import Judgement, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
+
+
+class Person(Protocol):
+    """What rules ask of a person. None: not recorded, or there is no such thing in this kind of study."""
+
+    @property
+    def annotator(self) -> str: ...
+    @property
+    def failed_checks(self) -> int | None: ...
+    @property
+    def median_seconds(self) -> float | None: ...
+    @property
+    def longest_run(self) -> int: ...
+    @property
+    def one_side(self) -> float | None: ...
+    @property
+    def contradiction_rate(self) -> float | None: ...
+    @property
+    def gold(self) -> float | None: ...
+
+
+def flagged(answer: Mapping[str, Any]) -> bool | None:
+    """Whether results are flagged as irrelevant, to image or text; None if not recorded."""
+    marks = (answer.get("irrelevant") or {}).values()
+    return None if all(mark is None for mark in marks) else any(marks)
 
 
 @dataclass(frozen=True)
@@ -22,10 +46,12 @@ class Rules:
     Missing metadata (seconds, sides) never excludes anyone."""
 
     irrelevant: bool = False                # answers that flag the results as irrelevant, to image or text
-    failed_checks: int | None = None        # people with more wrong answers to checks
+    failed_checks: int | None = None        # people with more wrong answers to checks, or gold items
     median_seconds: float | None = None     # people with a lower median, in seconds per question
     straight_lining: int | None = None      # people with at least so many identical ratings in a row
     one_side: float | None = None           # people who chose the same side in at least this share of answers
+    contradictions: float | None = None     # people with at least this share of answers that contradict themselves
+    gold: float | None = None               # people with a lower score of gold items
 
     def __post_init__(self) -> None:
         for name, least in (("failed_checks", 0), ("straight_lining", 2)):
@@ -36,6 +62,10 @@ class Rules:
             raise StudyError(f"The rule median-seconds takes a number above 0, not {quoted(self.median_seconds)}.")
         if self.one_side is not None and not (_is_number(self.one_side) and 0.5 < self.one_side <= 1):
             raise StudyError(f"The rule one-side takes a share above 0.5, up to 1, not {quoted(self.one_side)}.")
+        for name in ("contradictions", "gold"):
+            value = getattr(self, name)
+            if value is not None and not (_is_number(value) and 0 < value <= 1):
+                raise StudyError(f"The rule {name} takes a share above 0, up to 1, not {quoted(value)}.")
         if not isinstance(self.irrelevant, bool):
             raise StudyError(f"The rule irrelevant is on or off, not {quoted(self.irrelevant)}.")
 
@@ -70,12 +100,12 @@ class Removed:
     excluded: Mapping[str, tuple[str, ...]]
 
 
-def apply_rules(rules: Rules, judgements: Sequence[Judgement], people: Iterable[PersonQuality]) -> Removed:
+def apply_rules(rules: Rules, judgements: Sequence[Judgement], people: Iterable[Person]) -> Removed:
     """Apply all rules to all answers, independent of their order.
 
     Args:
         judgements: current ones.
-        people: from :func:`annotation.kinds.preference.quality.people_quality`, over the same judgements.
+        people: with numbers over the same judgements.
     """
     people = list(people)
     by_rule = {name: _removal(_excluded_by(name, rules, judgements, people), judgements,
@@ -120,7 +150,7 @@ def shown(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _excluded_by(name: str, rules: Rules, judgements: Sequence[Judgement], people: Sequence[PersonQuality]) -> set[str]:
+def _excluded_by(name: str, rules: Rules, judgements: Sequence[Judgement], people: Sequence[Person]) -> set[str]:
     if name == "irrelevant":
         return {one.judgement_id for one in judgements if flagged(one.answer)}
     limit = getattr(rules, name)
@@ -128,19 +158,24 @@ def _excluded_by(name: str, rules: Rules, judgements: Sequence[Judgement], peopl
     return {one.judgement_id for one in judgements if name_key(one.annotator) in out}
 
 
-def _recorded(name: str, judgements: Sequence[Judgement], people: Sequence[PersonQuality]) -> bool:
+def _recorded(name: str, judgements: Sequence[Judgement], people: Sequence[Person]) -> bool:
     if name == "irrelevant":
         return any(flagged(one.answer) is not None for one in judgements)
-    return name == "straight_lining" or any(getattr(person, name) is not None for person in people)
+    of = "contradiction_rate" if name == "contradictions" else name
+    return name == "straight_lining" or any(getattr(person, of) is not None for person in people)
 
 
-def _is_out(name: str, limit: float, person: PersonQuality) -> bool:
+def _is_out(name: str, limit: float, person: Person) -> bool:
     if name == "failed_checks":
         return person.failed_checks is not None and person.failed_checks > limit
     if name == "median_seconds":
         return person.median_seconds is not None and person.median_seconds < limit
     if name == "straight_lining":
         return person.longest_run >= limit
+    if name == "contradictions":
+        return person.contradiction_rate is not None and person.contradiction_rate >= limit
+    if name == "gold":
+        return person.gold is not None and person.gold < limit
     return person.one_side is not None and person.one_side >= limit
 
 
