@@ -1,7 +1,7 @@
 """All settings. This is the only module that reads the environment.
 
 Each is an environment variable with the prefix ``CIRQUE_`` (``HOST`` and ``PORT`` are
-also read without it, as hosting platforms set them); ``docs/settings.md`` lists them.
+also read without it, as hosting platforms set them); ``docs/reference/settings.md`` lists them.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def default_home() -> Path:
     """Platform-specific default folder for user data. Raises :class:`SettingsError` if ``CIRQUE_HOME`` is empty: a
     script whose variable is unset (``CIRQUE_HOME=$DATA``) would otherwise work on the default folder."""
     if any(name.upper() == "CIRQUE_HOME" and not value for name, value in os.environ.items()):
-        raise SettingsError(f"CIRQUE_HOME: {_EMPTY_HOME}. See docs/settings.md.")
+        raise SettingsError(f"CIRQUE_HOME: {_EMPTY_HOME}. See docs/reference/settings.md.")
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "cirque"
     if sys.platform == "darwin":
@@ -252,5 +252,5 @@ def get_settings() -> Settings:
         # What the settings together do not allow has no name; there is one such check.
         name = "CIRQUE_" + str(next(iter(first["loc"]), "PUBLIC_DEMO")).upper().removeprefix("CIRQUE_")
         said = first["msg"].removeprefix("Value error, ")
-        raise SettingsError(f"{name}: {said}. See docs/settings.md.") from error
+        raise SettingsError(f"{name}: {said}. See docs/reference/settings.md.") from error
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})

@@ -1,6 +1,7 @@
 """What the docs name exists, and what exists is named."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import typer.main
@@ -12,11 +13,11 @@ from cli.main import app
 from tests.fakes.study_records import STUDY
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "deploy" not in path.parts)]
 
 
 def test_every_setting_is_documented_and_every_documented_setting_exists():
-    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/settings.md").read_text("utf-8")
     documented = set(re.findall(r"^\| `CIRQUE_([A-Z_]+)`", page, re.MULTILINE))
     assert documented == {name.upper() for name in Settings.model_fields}
 
@@ -67,6 +68,15 @@ def test_links_between_pages_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+def test_every_page_is_in_the_navigation_once():
+    def listed(part) -> list[str]:
+        return [part] if isinstance(part, str) else [name for one in (part.values() if isinstance(part, dict) else part)
+                                                     for name in listed(one)]
+
+    there = listed(tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"])
+    assert sorted(there) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
+
+
 def test_make_targets_named_in_the_docs_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for page in PAGES:
@@ -75,11 +85,12 @@ def test_make_targets_named_in_the_docs_exist():
 
 def test_the_first_admin_is_made_as_the_service_s_account():
     """By root it would make a database that the service cannot open."""
-    unit = (ROOT / "docs/cirque.service").read_text("utf-8")
+    unit = (ROOT / "docs/deploy/cirque.service").read_text("utf-8")
     user, = re.findall(r"^User=(\w+)$", unit, re.MULTILINE)
     home, = re.findall(r"\bCIRQUE_HOME=(\S+)", unit)
     program, = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
-    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", (ROOT / "docs/deployment.md").read_text("utf-8"), re.DOTALL))
+    page = (ROOT / "docs/how-to/deployment.md").read_text("utf-8")
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
     assert f"sudo -u {user} env CIRQUE_HOME={home} {program} user add " in blocks
     assert all(f"reuid={user} " in line and f"{program} " in line
                for line in blocks.splitlines() if "setpriv" in line)
@@ -102,7 +113,7 @@ def test_columns_of_study_tables_are_documented():
 
 
 def test_the_tests_that_the_threat_list_names_exist():
-    page = (ROOT / "docs/security.md").read_text("utf-8")
+    page = (ROOT / "docs/project/security.md").read_text("utf-8")
     threats = [row.split("|") for row in page.splitlines() if row.startswith("| ") and "`test_" in row]
     known = {name for path in (ROOT / "tests").rglob("test_*.py")
              for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)}
@@ -111,7 +122,7 @@ def test_the_tests_that_the_threat_list_names_exist():
 
 
 def test_what_the_table_of_the_papers_names_exists():
-    rows = [row.strip("|").split("|") for row in (ROOT / "docs/papers.md").read_text("utf-8").splitlines()
+    rows = [row.strip("|").split("|") for row in (ROOT / "docs/project/papers.md").read_text("utf-8").splitlines()
             if row.startswith("| ")]
     inside = re.compile(r"`((?:annotation|assets|cir_core|cli|web)/[\w/.-]+)`")
     named = {path for row in rows for path in inside.findall("|".join(row))}

@@ -161,7 +161,8 @@ def _write_manifest(
     if any(ids is None for ids in benchmark.pools.values()):
         raise DatasetError(
             f"The files of {benchmark.kind} do not list the gallery, so its images cannot be told from others. "
-            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one.")
+            "Put the list beside them (docs/reference/datasets.md says where), or give it as --pool if the kind takes "
+            "one.")
     found, missing = [], []
     with progress_bar("Looking for images") as update:
         ids = benchmark.image_ids

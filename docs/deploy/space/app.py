@@ -1,6 +1,6 @@
 """Entry of a Hugging Face Space: cirque as a public demo of its sample gallery, at 0.0.0.0:7860.
 
-Variables of the Space (Settings, Variables) count more than what is set here; cirque's docs/settings.md lists them.
+Variables of the Space (Settings, Variables) count more than what is set here; docs/reference/settings.md lists them.
 """
 
 from __future__ import annotations
