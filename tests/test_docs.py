@@ -1,9 +1,11 @@
 """What the docs name exists, and what exists is named."""
 
 import re
+import runpy
 import tomllib
 from pathlib import Path
 
+import pytest
 import typer.main
 
 from annotation.kinds.validity.exports.study_files import item_table, judgement_table
@@ -20,6 +22,14 @@ def test_every_setting_is_documented_and_every_documented_setting_exists():
     page = (ROOT / "docs/reference/settings.md").read_text("utf-8")
     documented = set(re.findall(r"^\| `CIRQUE_([A-Z_]+)`", page, re.MULTILINE))
     assert documented == {name.upper() for name in Settings.model_fields}
+
+
+GENERATED = runpy.run_path(str(ROOT / ".ci" / "reference.py"))["PAGES"]
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_generated_pages_are_those_of_the_code(name):
+    assert (ROOT / f"docs/reference/{name}.md").read_text("utf-8") == GENERATED[name]() + "\n", "run make reference"
 
 
 def test_variables_named_anywhere_exist():

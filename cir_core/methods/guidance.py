@@ -70,10 +70,10 @@ Tick = Literal["yes", "no", "not sure"]
 class Guidance:
     """Weights beside the merged text's 1, tuned on the sample's splits train and val (docs/concepts/methods.md)."""
 
-    asked: Weight = 1.6
-    kept: Weight = 0.05
-    picture: Weight = 0.3
-    temperature: Annotated[float, Field(ge=0.005, le=0.2)] = 0.025   # τ
+    asked: Annotated[Weight, Field(description="weight of what the words ask for")] = 1.6
+    kept: Annotated[Weight, Field(description="weight of what stays as in the reference")] = 0.05
+    picture: Annotated[Weight, Field(description="weight of the reference's own vector")] = 0.3
+    temperature: Annotated[float, Field(ge=0.005, le=0.2, description="τ: the lower, the sharper it reads")] = 0.025
 
 
 @dataclass(frozen=True)

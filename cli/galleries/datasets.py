@@ -77,7 +77,7 @@ def index(
     split: SplitOption = None,
     pool: PoolOption = None,
     allow_missing: Annotated[bool, typer.Option(help="Index the existing images even if some are missing.")] = False,
-    batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
+    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images encoded in one pass.")] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
     ray: RayOption = None,
 ) -> None:
