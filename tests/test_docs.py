@@ -123,7 +123,7 @@ def test_columns_of_study_tables_are_documented():
 
 
 def test_the_tests_that_the_threat_list_names_exist():
-    page = (ROOT / "docs/project/security.md").read_text("utf-8")
+    page = (ROOT / "tests/security/threats.md").read_text("utf-8")
     threats = [row.split("|") for row in page.splitlines() if row.startswith("| ") and "`test_" in row]
     known = {name for path in (ROOT / "tests").rglob("test_*.py")
              for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)}
