@@ -25,14 +25,17 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "reference"
 _BY = "*Written by `make reference` from {}.*"
 # Pages that explain a setting, by the beginning of its name.
-_MORE = {"host": "../people", "database_url": "../how-to/storage", "index_folder": "../how-to/jobs",
-         "text_batch": "../how-to/deployment", "photo_encoder": "../how-to/encoders",
-         "relevance": "../concepts/relevance",
-         "sign_in": "../people", "trusted": "../people", "public_url": "../how-to/proxies",
-         "allowed_hosts": "../project/security", "frame": "../how-to/proxies", "public_demo": "../how-to/public-demo",
-         "demo": "../how-to/public-demo", "metrics": "../how-to/deployment", "milvus": "../how-to/scale",
-         "accel": "../how-to/deployment", "mcp": "api", "llm": "../how-to/language-models", "ray": "../how-to/scale",
-         "methods": "../start/own-method", "captioner": "../how-to/language-models"}
+_MORE = {
+    **dict.fromkeys(("host", "sign_in", "trusted"), "../people"),
+    **dict.fromkeys(("public_demo", "demo"), "../how-to/operate/public-demo"),
+    **dict.fromkeys(("public_url", "frame"), "../how-to/operate/proxies"),
+    **dict.fromkeys(("text_batch", "accel"), "../how-to/operate/deployment"),
+    **dict.fromkeys(("metrics", "log", "grace", "min_free", "decode"), "operation"),
+    **dict.fromkeys(("llm", "captioner"), "../how-to/language-models"),
+    **dict.fromkeys(("milvus", "ray"), "../how-to/scale"),
+    "database_url": "../how-to/operate/storage", "index_folder": "../how-to/operate/jobs", "mcp": "api",
+    "photo_encoder": "../how-to/encoders", "relevance": "../concepts/relevance", "methods": "../start/own-method",
+    "allowed_hosts": "../project/security"}
 
 
 def cell(text: object) -> str:

@@ -99,7 +99,7 @@ def test_the_first_admin_is_made_as_the_service_s_account():
     user, = re.findall(r"^User=(\w+)$", unit, re.MULTILINE)
     home, = re.findall(r"\bCIRQUE_HOME=(\S+)", unit)
     program, = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
-    page = (ROOT / "docs/how-to/deployment.md").read_text("utf-8")
+    page = (ROOT / "docs/how-to/operate/deployment.md").read_text("utf-8")
     blocks = "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
     assert f"sudo -u {user} env CIRQUE_HOME={home} {program} user add " in blocks
     assert all(f"reuid={user} " in line and f"{program} " in line

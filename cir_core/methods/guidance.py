@@ -68,7 +68,7 @@ Tick = Literal["yes", "no", "not sure"]
 
 @dataclass(frozen=True)
 class Guidance:
-    """Weights beside the merged text's 1, tuned on the sample's splits train and val (benchmarks/figures/designs.md)."""
+    """Weights beside the merged text's 1, tuned on the sample's train and val (benchmarks/figures/designs.md)."""
 
     asked: Annotated[Weight, Field(description="weight of what the words ask for")] = 1.6
     kept: Annotated[Weight, Field(description="weight of what stays as in the reference")] = 0.05

@@ -181,7 +181,7 @@ def requests(
     methods: Annotated[str, typer.Option(
         "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
     file: Annotated[Path | None, typer.Option(
-        "--file", metavar="FILE", help="Requests and dialogues of your own (see docs/how-to/requests.md).")] = None,
+        "--file", metavar="FILE", help="Requests and dialogues of your own: docs/how-to/evaluate/requests.md.")] = None,
     references: Annotated[int, typer.Option(
         min=1, max=100, help="With --file: images that each entry is asked about.")] = 3,
     failures: Annotated[bool, typer.Option(

@@ -112,13 +112,14 @@ def resume_problem(folder: ConstructionFolder) -> str:
     """Why the screen cannot go on with ``folder``; "" if it can."""
     if folder.kind == "targets":
         return ("Ask the person who runs the server to go on with it from the command line: cirque construct "
-                "multi-target with --resume (docs/how-to/construction.md).")
+                "multi-target with --resume (docs/how-to/evaluate/construction.md).")
     if folder.run is None:
         return ("It was begun by an earlier version of cirque, which did not record how many sessions were wanted. Ask "
-                "the person who runs the server to resume it from the command line (docs/how-to/construction.md).")
+                "the person who runs the server to resume it from the command line "
+                "(docs/how-to/evaluate/construction.md).")
     if _known_dataset(folder) is None:
         return ("This server cannot read its data set without a path. Ask the person who runs the server to resume it "
-                "from the command line (docs/how-to/construction.md).")
+                "from the command line (docs/how-to/evaluate/construction.md).")
     return ""
 
 
