@@ -1,4 +1,4 @@
-"""Every command and every Python block of the tutorials in docs/start, as written, over fewer garments."""
+"""Every command and every Python block of the README and of the tutorials in docs/start, over fewer garments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from storage.stores import open_stores
 from tests.fakes import drawn
 from tests.fakes.forked import run
 
-START = Path(__file__).parents[2] / "docs" / "start"
+ROOT = Path(__file__).parents[2]
 GARMENTS = 240
 BLOCK = re.compile(r"^```(sh|python|toml)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 HERE = re.compile(r"^python3 - <<'PY'\n(.*?)^PY$", re.MULTILINE | re.DOTALL)
@@ -48,7 +48,7 @@ def follow(page: str, place: Path) -> list[str]:
         assert ended.returncode == 0, (arguments, ended.stdout, ended.stderr)
         printed.append(ended.stdout)
 
-    for language, text in BLOCK.findall((START / f"{page}.md").read_text("utf-8")):
+    for language, text in BLOCK.findall((ROOT / page).read_text("utf-8")):
         if language == "toml":
             (place / text.partition("\n")[0].removeprefix("# ")).write_text(text, "utf-8")
         elif language == "python":
@@ -70,25 +70,30 @@ def follow(page: str, place: Path) -> list[str]:
 
 
 def test_first_search(place: Path) -> None:
-    [printed] = follow("first-search", place)
+    [printed] = follow("docs/start/first-search.md", place)
     found, refined = printed.splitlines()[1], printed.splitlines()[-1]
     assert "red" in found and "blue" in refined and "long" in refined
 
 
 def test_first_study(place: Path) -> None:
-    printed = follow("first-study", place)
+    printed = follow("docs/start/first-study.md", place)
     assert (place / "queries.csv").read_text("utf-8").count("\n") == 7
     assert "First study" in printed[-1]
 
 
+def test_readme(place: Path) -> None:
+    [printed] = follow("README.md", place)
+    assert printed.startswith("From: ") and printed.endswith("of the top 10 are the same\n")
+
+
 @pytest.mark.extended
 def test_own_method(place: Path) -> None:
-    listed, evaluated, code = follow("own-method", place)
+    listed, evaluated, code = follow("docs/start/own-method.md", place)
     assert "gentle" in listed and "patient" in listed
     assert "Slerp, filtered a little" in evaluated and "Slerp, filtered a little" in code
 
 
 @pytest.mark.extended
 def test_first_benchmark(place: Path) -> None:
-    printed = follow("first-benchmark", place)
+    printed = follow("docs/start/first-benchmark.md", place)
     assert "Hits@10" in printed[-1] and (place / "described" / "description.html").exists()
