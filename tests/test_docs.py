@@ -78,6 +78,18 @@ def test_links_between_pages_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
+SHORT = [page for page in PAGES if page.parent.name in ("start", "evaluate", "operate") or page.name == "README.md"]
+
+
+@pytest.mark.parametrize("page", SHORT, ids=lambda page: page.name)
+def test_no_sentence_has_more_than_35_words(page):
+    """Of prose: code, tables and headings are left out."""
+    prose = re.sub(r"^```.*?^```|^ {4}.*?$|^\|.*?$|^#.*?$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", re.sub(r"\]\([^)]*\)", "]", prose))
+    sentences = [one for part in parts for one in re.split(r'(?<=[.!?:])\s+(?=[A-Z*`"\[(])', " ".join(part.split()))]
+    assert [one for one in sentences if len(one.split()) > 35] == []
+
+
 def test_every_page_is_in_the_navigation_once():
     def listed(part) -> list[str]:
         return [part] if isinstance(part, str) else [name for one in (part.values() if isinstance(part, dict) else part)
