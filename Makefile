@@ -59,7 +59,7 @@ reference: $(READY)
 
 docs: .make/docs/.ready
 	@.make/docs/bin/zensical build --clean --strict
-	@echo "Open .make/site/index.html, or serve it: .make/docs/bin/zensical serve"
+	@echo "Read .make/site/index.html; with search: $(PYTHON) -m http.server --directory .make/site"
 
 # By whole files: what a file needs (a drawn gallery, a server) is made once. The checks, and then the
 # part on PostgreSQL, run beside the tests, which often wait for a browser.
