@@ -72,7 +72,8 @@ def test_every_command_is_documented():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in PAGES:
+    figures = (ROOT / "benchmarks/figures").glob("*.md")
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "tests/security/threats.md", *figures):
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
@@ -97,6 +98,12 @@ def test_every_page_is_in_the_navigation_once():
 
     there = listed(tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"])
     assert sorted(there) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
+
+
+def test_files_of_figures_named_in_the_docs_exist():
+    for page in PAGES:
+        for name in re.findall(r"benchmarks/figures/[\w-]+\.md", page.read_text("utf-8")):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
 
 
 def test_make_targets_named_in_the_docs_exist():
