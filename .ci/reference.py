@@ -239,7 +239,7 @@ def kinds() -> str:
     return "\n\n".join((
         "# Data-set kinds, encoders, roles", _BY.format("the tables of the code"),
         "## Kinds of data sets",
-        "For `cirque datasets`, `cirque evaluate` and `cirque audit`. The queries of a benchmark can be ranked.",
+        "What the commands of datasets, evaluate and audit take. The queries of a benchmark can be ranked.",
         table(("Kind", "Is", "PATH", "Options", "Benchmark"), (
             (f"`{one.name}`", one.title, one.expects,
              ", ".join(f"`--{option.replace('_', '-')}`" for option in one.options),
