@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Outlives a clone: type checks of libraries take most of the first check.
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cirque-checks
 
-.PHONY: demo test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
+.PHONY: demo docs reference test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
         tools browser browser-full checks clean help
 
 help:
@@ -23,10 +23,12 @@ help:
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
 	@echo "make check-budget  compare the CPU seconds of the last tests with tests/budget.toml"
 	@echo "make postgres run the tests of the storage on a throw-away PostgreSQL; postgres-all: all that open a database"
+	@echo "make docs     build the documentation as a site in .make/site"
+	@echo "make reference  write the generated pages of docs/reference from the code"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
 	@echo "make fuzz     bad inputs for everything that takes any"
-	@echo "make lock     write requirements.lock and requirements-test.lock anew from pyproject.toml"
+	@echo "make lock     write the three requirements*.lock from pyproject.toml"
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -45,6 +47,19 @@ $(READY_TEST): requirements-test.lock $(READY)
 
 demo: $(READY)
 	@$(BIN)/cirque demo
+
+# An environment of its own: whoever writes needs no PyTorch. A warning, such as a dead link, is an error.
+.make/docs/.ready: requirements-docs.lock
+	@$(PYTHON) -m venv .make/docs
+	@.make/docs/bin/python -m pip install -qq --progress-bar off -r requirements-docs.lock
+	@touch $@
+
+reference: $(READY)
+	@$(BIN)/python .ci/reference.py
+
+docs: .make/docs/.ready
+	@.make/docs/bin/zensical build --clean --strict
+	@echo "Read .make/site/index.html; with search: $(PYTHON) -m http.server --directory .make/site"
 
 # By whole files: what a file needs (a drawn gallery, a server) is made once. The checks, and then the
 # part on PostgreSQL, run beside the tests, which often wait for a browser.
@@ -147,7 +162,10 @@ lock:
 	@$(FREEZE) | $(PYTHON) .ci/lock_markers.py > requirements.lock
 	@.make/lock/bin/python -m pip install --quiet --constraint requirements.lock ".[test]"
 	@$(FREEZE) | $(PYTHON) .ci/lock_markers.py requirements.lock > requirements-test.lock
-	@rm -rf .make/lock && grep -c == requirements.lock requirements-test.lock
+	@rm -rf .make/lock && $(PYTHON) -m venv .make/lock
+	@.make/lock/bin/python -m pip install --quiet "$$($(PYTHON) .ci/lock_markers.py --extra docs)"
+	@$(FREEZE) --exclude setuptools | $(PYTHON) .ci/lock_markers.py > requirements-docs.lock
+	@rm -rf .make/lock && grep -c == requirements*.lock
 
 clean:
 	@rm -rf $(VENV) $(JS) .make build dist *.egg-info

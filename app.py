@@ -1,4 +1,4 @@
-"""The web app. ``python app.py`` starts it; settings are in docs/settings.md."""
+"""The web app. ``python app.py`` starts it; settings are in docs/reference/settings.md."""
 
 from __future__ import annotations
 

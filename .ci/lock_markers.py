@@ -3,13 +3,21 @@
     pip freeze | python .ci/lock_markers.py > requirements.lock
     pip freeze | python .ci/lock_markers.py requirements.lock > requirements-test.lock
 
+    python .ci/lock_markers.py --extra docs   # what that extra of pyproject.toml asks for, on one line
+
 The second leaves out what the first file has, and includes that file instead. Packages that exist on Linux only get
 a marker, so that the files serve macOS and other machines too.
 """
 
 import re
 import sys
+import tomllib
 from pathlib import Path
+
+if sys.argv[1:2] == ["--extra"]:
+    [wanted] = tomllib.loads(Path("pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"][sys.argv[2]]
+    print(wanted)
+    sys.exit()
 
 LINUX_ONLY = re.compile(r"(nvidia-|cuda-|triton\b)", re.IGNORECASE)
 

@@ -41,7 +41,7 @@ def train(
     negative_count: Annotated[int | None, typer.Option(
         "--negative-count", metavar="N", min=1, help="Instead of the preset's number of negatives at their first "
         "choice, which is halved at each further one (rule top).")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1)] = 1000,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of weights, order and negatives.")] = 1000,
     precision: Annotated[Precision, typer.Option(help="auto: fp16 on a GPU, fp32 on a CPU.")] = Precision.auto,
 ) -> None:
     """Train a relevance model; resumes where it stopped. Use `accelerate launch` for several GPUs."""

@@ -1,8 +1,11 @@
 """What the docs name exists, and what exists is named."""
 
 import re
+import runpy
+import tomllib
 from pathlib import Path
 
+import pytest
 import typer.main
 
 from annotation.kinds.validity.exports.study_files import item_table, judgement_table
@@ -12,13 +15,21 @@ from cli.main import app
 from tests.fakes.study_records import STUDY
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "deploy" not in path.parts)]
 
 
 def test_every_setting_is_documented_and_every_documented_setting_exists():
-    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/settings.md").read_text("utf-8")
     documented = set(re.findall(r"^\| `CIRQUE_([A-Z_]+)`", page, re.MULTILINE))
     assert documented == {name.upper() for name in Settings.model_fields}
+
+
+GENERATED = runpy.run_path(str(ROOT / ".ci" / "reference.py"))["PAGES"]
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_the_generated_pages_are_those_of_the_code(name):
+    assert (ROOT / f"docs/reference/{name}.md").read_text("utf-8") == GENERATED[name]() + "\n", "run make reference"
 
 
 def test_variables_named_anywhere_exist():
@@ -61,10 +72,38 @@ def test_every_command_is_documented():
 
 
 def test_links_between_pages_lead_somewhere():
-    for page in PAGES:
+    figures = (ROOT / "benchmarks/figures").glob("*.md")
+    for page in (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "tests/security/threats.md", *figures):
         for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+SHORT = [page for page in PAGES if page.parent.name in ("start", "evaluate", "operate") or page.name == "README.md"]
+
+
+@pytest.mark.parametrize("page", SHORT, ids=lambda page: page.name)
+def test_no_sentence_has_more_than_35_words(page):
+    """Of prose: code, tables and headings are left out."""
+    prose = re.sub(r"^```.*?^```|^ {4}.*?$|^\|.*?$|^#.*?$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", re.sub(r"\]\([^)]*\)", "]", prose))
+    sentences = [one for part in parts for one in re.split(r'(?<=[.!?:])\s+(?=[A-Z*`"\[(])', " ".join(part.split()))]
+    assert [one for one in sentences if len(one.split()) > 35] == []
+
+
+def test_every_page_is_in_the_navigation_once():
+    def listed(part) -> list[str]:
+        return [part] if isinstance(part, str) else [name for one in (part.values() if isinstance(part, dict) else part)
+                                                     for name in listed(one)]
+
+    there = listed(tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"])
+    assert sorted(there) == sorted(page.relative_to(ROOT / "docs").as_posix() for page in PAGES[1:])
+
+
+def test_files_of_figures_named_in_the_docs_exist():
+    for page in PAGES:
+        for name in re.findall(r"benchmarks/figures/[\w-]+\.md", page.read_text("utf-8")):
+            assert (ROOT / name).exists(), f"{page.name}: {name}"
 
 
 def test_make_targets_named_in_the_docs_exist():
@@ -75,11 +114,12 @@ def test_make_targets_named_in_the_docs_exist():
 
 def test_the_first_admin_is_made_as_the_service_s_account():
     """By root it would make a database that the service cannot open."""
-    unit = (ROOT / "docs/cirque.service").read_text("utf-8")
+    unit = (ROOT / "docs/deploy/cirque.service").read_text("utf-8")
     user, = re.findall(r"^User=(\w+)$", unit, re.MULTILINE)
     home, = re.findall(r"\bCIRQUE_HOME=(\S+)", unit)
     program, = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
-    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", (ROOT / "docs/deployment.md").read_text("utf-8"), re.DOTALL))
+    page = (ROOT / "docs/how-to/operate/deployment.md").read_text("utf-8")
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL))
     assert f"sudo -u {user} env CIRQUE_HOME={home} {program} user add " in blocks
     assert all(f"reuid={user} " in line and f"{program} " in line
                for line in blocks.splitlines() if "setpriv" in line)
@@ -102,7 +142,7 @@ def test_columns_of_study_tables_are_documented():
 
 
 def test_the_tests_that_the_threat_list_names_exist():
-    page = (ROOT / "docs/security.md").read_text("utf-8")
+    page = (ROOT / "tests/security/threats.md").read_text("utf-8")
     threats = [row.split("|") for row in page.splitlines() if row.startswith("| ") and "`test_" in row]
     known = {name for path in (ROOT / "tests").rglob("test_*.py")
              for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)}
@@ -111,7 +151,7 @@ def test_the_tests_that_the_threat_list_names_exist():
 
 
 def test_what_the_table_of_the_papers_names_exists():
-    rows = [row.strip("|").split("|") for row in (ROOT / "docs/papers.md").read_text("utf-8").splitlines()
+    rows = [row.strip("|").split("|") for row in (ROOT / "docs/project/papers.md").read_text("utf-8").splitlines()
             if row.startswith("| ")]
     inside = re.compile(r"`((?:annotation|assets|cir_core|cli|web)/[\w/.-]+)`")
     named = {path for row in rows for path in inside.findall("|".join(row))}

@@ -86,8 +86,8 @@ def test_what_tests_and_benchmarks_import_is_declared():
 
 
 def test_all_is_every_extra_of_the_product():
-    """But Ray, whose wheel is larger than everything else but PyTorch."""
-    assert set().union(*(one.extras for one in EXTRAS["all"])) == EXTRAS.keys() - {"all", "ray", "test"}
+    """But Ray, whose wheel is larger than everything else but PyTorch, and the tools of tests and documentation."""
+    assert set().union(*(one.extras for one in EXTRAS["all"])) == EXTRAS.keys() - {"all", "docs", "ray", "test"}
 
 
 def test_the_lock_files_hold_what_is_declared_and_the_products_no_test_tools():
@@ -99,7 +99,13 @@ def test_the_lock_files_hold_what_is_declared_and_the_products_no_test_tools():
     assert {"hypothesis", "mypy", "playwright", "pytest", "pytest-xdist", "ruff"} <= added.keys()
 
 
-@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock"])
+def test_the_lock_file_of_the_documentation_holds_its_extra_alone():
+    lock = locked("requirements-docs.lock")
+    assert all(one.specifier.contains(lock[name]) for name, one in declared("docs").items())
+    assert "torch" not in lock
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock", "requirements-docs.lock"])
 def test_lock_files_name_no_index(name):
     text = (ROOT / name).read_text("utf-8")
     lines = [line for line in text.splitlines() if not line.startswith("#")]
@@ -111,7 +117,7 @@ def test_messages_and_pages_install_extras_from_the_checkout():
     places = [path for folder in SHIPPED for path in (ROOT / folder).rglob("*")
               if path.suffix in {".py", ".js", ".html", ".json", ".toml", ".md"}]
     named = set()
-    for path in [*places, ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+    for path in [*places, ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]:
         for command in re.findall(r"\S*pip install\b.*", path.read_text("utf-8")):
             found = re.search(r"\.venv/bin/pip install -e '\.\[(\w+)\]'", command)
             assert found, f"{path}: {command}"

@@ -48,7 +48,7 @@ cirque searches a gallery of images with a reference image and a text that says 
 people judge the results in studies. The tools act as the person who is signed in; what they save in a study counts \
 as that person's judgement. Addresses of pictures are relative to the root of this server and are fetched with the \
 same headers."""
-_ONLY_BY = "This address takes MCP requests by {}. Give it to an MCP client; docs/api.md says how."
+_ONLY_BY = "This address takes MCP requests by {}. Give it to an MCP client; docs/reference/api.md says how."
 _ONLY_JSON = "Send this as JSON, with Content-Type: application/json."
 
 

@@ -23,7 +23,7 @@ def clean_name(name: object) -> str:
     """``name`` in NFC, trimmed, with single blanks. Raises ``AccessError`` if it cannot be an account's. Invisible
     characters, and those that reorder the text around them, are refused: two names must not look the same."""
     if not isinstance(name, str):
-        raise AccessError("A name must be a text.")
+        raise AccessError("A name must be a string.")
     tidy = composed(name.strip(), MAX_NAME)
     if tidy is None:
         raise _too_long(name)

@@ -69,7 +69,7 @@ class RayCluster:
             if not width:
                 wanted = f"{threads} processors{f' and {self._gpus:g} GPUs' if self._gpus else ''}"
                 raise ClusterError(f"No machine of the Ray cluster has {wanted}, which each worker needs. Set "
-                                   "CIRQUE_RAY_CPUS and CIRQUE_RAY_GPUS (docs/scale.md).")
+                                   "CIRQUE_RAY_CPUS and CIRQUE_RAY_GPUS (docs/how-to/scale.md).")
             task = ray.remote(num_cpus=threads, num_gpus=self._gpus, max_retries=RETRIES)(_make_shard)
             work_there = ray.put(work)      # once for each machine
             waiting: dict[Any, Part] = {}
@@ -152,7 +152,8 @@ def _start(ray: ModuleType, address: str, options: dict[str, Any]) -> None:
                 continue    # Ray gives the machine half a minute
             reason = str(error).strip().partition("\n")[0].rstrip(".")
             raise ClusterError(f"No Ray cluster could be used at {address} ({reason}). Start one with ray start "
-                               "(docs/scale.md), or give --ray local to use the processors of this machine.") from error
+                               "(docs/how-to/scale.md), or give --ray local to use the processors of this machine."
+                               ) from error
 
 
 def _check_address(address: str) -> None:
@@ -171,7 +172,7 @@ def _check_address(address: str) -> None:
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise ClusterError(f"No Ray cluster answers at {address}: {reason}. Check the address, and that ray start runs "
-                           "on its head (docs/scale.md).") from error
+                           "on its head (docs/how-to/scale.md).") from error
     if answer[3:4] != b"\x04":
         raise ClusterError(f"What answers at {address} is no Ray cluster. Give the port that ray start prints, 6379 "
                            "unless another was chosen; 8265 is that of its dashboard.")

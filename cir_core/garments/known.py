@@ -24,7 +24,7 @@ from cir_core.types.vectors import TextEncoder
 Mask = npt.NDArray[np.bool_]   # [n]
 
 #: Of new garments (other designs, other seeds) one in a thousand is farther away than 1; nothing that is no garment
-#: should be nearer (docs/evaluation.md).
+#: should be nearer (benchmarks/figures/reader.md).
 LIMIT = 1.05
 #: What the bundled encoder knows; ``python -m benchmarks.training known`` makes it.
 RECORD = Path(__file__).with_name("known.safetensors")

@@ -55,7 +55,7 @@ def unopened(stream: BinaryIO, head: bytes, tags: Mapping[int, Any], why: str, *
     if not known:
         return unknown(head)
     if head[4:8] == b"ftyp" and head[8:12] in HEIC and not _reads_heic():
-        return "is a HEIC file, for which cirque needs the extra heic (docs/install.md)."
+        return "is a HEIC file, for which cirque needs the extra heic (docs/start/install.md)."
     if ("unknown" in why or why.isdigit()) and (kind := kind_of(tags)):     # the number of a compression
         return f"is a TIFF that cirque cannot decode: {kind}. Save it as PNG, JPEG or a TIFF of 8 or 16 bits."
     if found := _DEPTH.search(why):

@@ -103,8 +103,8 @@ class Workers:
             self._in_a_row = self._in_a_row + 1 if outcome.failed_at_model else 0
             if self._in_a_row == PATIENCE and outcome.finished:
                 raise LanguageModelError(f"The language model failed {PATIENCE} times in a row, the last time: "
-                                         f"{outcome.finished.failure} Connect another model (docs/language-models.md), "
-                                         "then go on with --resume --retry-failed.")
+                                         f"{outcome.finished.failure} Connect another model "
+                                         "(docs/how-to/language-models.md), then go on with --resume --retry-failed.")
 
     def _keep(self, outcome: _Outcome) -> None:
         if outcome.finished is not None:

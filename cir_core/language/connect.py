@@ -34,7 +34,7 @@ def connected(settings: Settings, *, checked: bool = True) -> OpenAILanguageMode
     if not base_url or not model:
         given, missing = ("MODEL", "BASE_URL") if model else ("BASE_URL", "MODEL")
         raise SettingsError(f"CIRQUE_LLM_{given} is set and CIRQUE_LLM_{missing} is not. Set both to connect a "
-                            "language model, or neither to use the built-in one (docs/language-models.md).")
+                            "language model, or neither to use the built-in one (docs/how-to/language-models.md).")
     from cir_core.language.openai.model import OpenAILanguageModel
     from cir_core.language.openai.server import Abilities, Server, known
 

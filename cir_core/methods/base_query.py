@@ -106,7 +106,7 @@ def _joint(references: Sequence[Reference], texts: Sequence[str], encoder: Encod
     if not composes(encoder):
         raise EncoderUnavailable(
             f"The encoder {quoted(encoder.name)} does not compose image and text by itself. Choose another method, or "
-            "index the gallery with a composing encoder (docs/galleries.md)."
+            "index the gallery with a composing encoder (docs/how-to/composing-encoders.md)."
         )
     parts = [reference.parts for reference in references]
     with stages("compose"):

@@ -116,8 +116,7 @@ def _method(name: str, declared: Any, where: str) -> Method:
     if not _NAME.match(name):
         raise MethodError(f"{where}: {quoted(name)} cannot be a method's name. Use lower-case letters, digits and '-'.")
     if name in RESERVED:
-        raise MethodError(f"{where}: {quoted(name)} cannot be a method's name, it means something else already. "
-                          "Give yours another name.")
+        raise MethodError(f"{where}: {quoted(name)} is a reserved name. Choose another name.")
     if not isinstance(declared, dict):
         raise MethodError(f"{where}: method {quoted(name)} is a single value. Write a table like [methods.{name}].")
     title, source, settings = _values(declared, f"{where}: method {quoted(name)}")

@@ -54,7 +54,7 @@ KEPT = "kept"    # ledger: everything that stays
 ASKED = "asked: "
 FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
-MARKED = 0.04    # of the weight of what is asked (docs/evaluation.md)
+MARKED = 0.04    # of the weight of what is asked (benchmarks/figures/requests.md)
 HELD = 6.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 _WORD = re.compile(r"\w+")
@@ -68,12 +68,12 @@ Tick = Literal["yes", "no", "not sure"]
 
 @dataclass(frozen=True)
 class Guidance:
-    """Weights beside the merged text's 1. Tuned on the sample gallery's train and val splits (docs/methods.md)."""
+    """Weights beside the merged text's 1, tuned on the sample's train and val (benchmarks/figures/designs.md)."""
 
-    asked: Weight = 1.6
-    kept: Weight = 0.05
-    picture: Weight = 0.3
-    temperature: Annotated[float, Field(ge=0.005, le=0.2)] = 0.025   # τ
+    asked: Annotated[Weight, Field(description="weight of what the words ask for")] = 1.6
+    kept: Annotated[Weight, Field(description="weight of what stays as in the reference")] = 0.05
+    picture: Annotated[Weight, Field(description="weight of the reference's own vector")] = 0.3
+    temperature: Annotated[float, Field(ge=0.005, le=0.2, description="τ: the lower, the sharper it reads")] = 0.025
 
 
 @dataclass(frozen=True)

@@ -39,9 +39,9 @@ OVER = {"first": "The first M", "gallery": "The whole gallery"}
 
 @dataclass(frozen=True)
 class Relevance:
-    over: Literal["first", "gallery"] = "first"
-    images: Annotated[int, Field(ge=2, le=1000)] = 50   # M; not used over the whole gallery
-    weight: Share = 1.0                                 # w: 0 leaves the ranking as it was, 1 ranks by relevance alone
+    over: Annotated[Literal["first", "gallery"], Field(description="the first M results, or all images")] = "first"
+    images: Annotated[int, Field(ge=2, le=1000, description="M: results that are ranked again")] = 50
+    weight: Annotated[Share, Field(description="w: 0 leaves the ranking, 1 ranks by relevance alone")] = 1.0
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """How well a search does what it was asked: satisfaction and preservation, as image editing is evaluated.
 
 Requests of one turn, then sessions of a simulated person. :mod:`cir_core.sample.request_figures` defines the figures,
-``docs/evaluation.md`` describes the protocol.
+``docs/how-to/evaluate/requests.md`` describes the protocol.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The sample gallery as a benchmark of methods: single turns in FashionIQ's protocol, requests
 without a fixed target, then fixed sessions, with intervals and paired differences.
 
-``docs/evaluation.md`` describes the protocol, ``docs/methods.md`` how to add a method.
+``docs/how-to/evaluate/evaluation.md`` describes the protocol, ``docs/concepts/methods.md`` how to add a method.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Requests and dialogues that somebody wrote: a TOML file whose format ``docs/evaluation.md`` describes.
+"""Requests and dialogues that somebody wrote: a TOML file whose format ``docs/how-to/evaluate/requests.md`` describes.
 
 An entry says which images it can be asked about and what must hold of a result, both in the attributes of the sample's
 ground truth. :mod:`cir_core.sample.evaluate_requests` asks it.
@@ -83,14 +83,15 @@ def read_request_file(path: Path) -> WrittenSet:
     except (OSError, ValueError) as error:
         reason = "it is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else \
             error.strerror or str(error) if isinstance(error, OSError) else str(error)
-        raise DatasetError(f"{path} cannot be read: {reason}. The format is in docs/evaluation.md.") from error
+        raise DatasetError(f"{path} cannot be read: {reason}. The format is in "
+                           "docs/how-to/evaluate/requests.md.") from error
     try:
         _only(content, {"request", "dialogue"}, "the file")
         entries = (*_entries(content, "request", _request), *_entries(content, "dialogue", _dialogue))
         if not entries:
             raise _Problem("the file", "has no [[request]] and no [[dialogue]]", "Add one")
     except _Problem as problem:
-        raise DatasetError(f"{path}: {problem}. The format is in docs/evaluation.md.") from None
+        raise DatasetError(f"{path}: {problem}. The format is in docs/how-to/evaluate/requests.md.") from None
     return WrittenSet(path.name, entries)
 
 

@@ -90,8 +90,8 @@ Weight = Annotated[float, Field(ge=0, le=2)]
 class SoftFilter:
     """SoFT: rescoring by prescriptive and proscriptive constraints (eq. 1 and 2)."""
 
-    weight: Share = 1.0          # λ: 0 leaves the base ranking, 1 filters fully
-    mode: FilterMode = "both"    # "reward" and "penalty" are the ablation's variants
+    weight: Annotated[Share, Field(description="λ: 0 leaves the base ranking, 1 filters fully")] = 1.0
+    mode: Annotated[FilterMode, Field(description="sides that count; one alone is an ablation of the paper")] = "both"
 
 
 @dataclass(frozen=True)
@@ -102,29 +102,29 @@ class Reflection:
     the best ``images`` takes the place of the rewritten query.
     """
 
-    rounds: Annotated[int, Field(ge=1, le=10)] = 2        # T
-    images: Annotated[int, Field(ge=1, le=20)] = 5        # K candidates shown as images
-    captions: Annotated[int, Field(ge=0, le=50)] = 10     # N candidates shown as captions
-    fusion: Fusion = "slerp"
-    history_weight: Share = 0.8  # α: 1 keeps the old query, 0 takes the new one
-    show_query: bool = False     # whether the model sees the previous query (not listed in the paper)
-    reasoning: Reasoning = "steps"
-    stop: StopRule = "never"
+    rounds: Annotated[int, Field(ge=1, le=10, description="T: rounds of looking and rewriting")] = 2
+    images: Annotated[int, Field(ge=1, le=20, description="K: candidates shown to the model as images")] = 5
+    captions: Annotated[int, Field(ge=0, le=50, description="N: candidates shown to the model as captions")] = 10
+    fusion: Annotated[Fusion, Field(description="how a new query joins the old")] = "slerp"
+    history_weight: Annotated[Share, Field(description="α: 1 keeps the old query, 0 takes the new one")] = 0.8
+    show_query: Annotated[bool, Field(description="whether the model sees the query before")] = False
+    reasoning: Annotated[Reasoning, Field(description="how the model reasons in a round")] = "steps"
+    stop: Annotated[StopRule, Field(description="when the rounds end early")] = "never"
 
 
 @dataclass(frozen=True)
 class MethodSettings(StepParts):
     """How a session searches. Defaults: CIRCLED's released weights (paper eq. 9 gives none)."""
 
-    base: Base = "cirevl"
-    alpha: Weight = 0.08  # eq. 9: picked images
-    beta: Weight = 0.29   # eq. 9: mean of the images not picked
-    gamma: Weight = 0.44  # eq. 9: merged text of this turn
-    feedback_depth: Annotated[int, Field(ge=1, le=1000)] = 10  # K: top results counted as "seen"
-    exclude: Exclude = "reference"
-    text_weight: Share = 0.8       # slerp base: 1 is the text alone, 0 the image alone
-    history: History = "feedback"
-    decay: Share = 0.8             # a of the weighted aggregation
+    base: Annotated[Base, Field(description="how the image and text of one turn become a vector")] = "cirevl"
+    alpha: Annotated[Weight, Field(description="α of eq. 9: the picked images")] = 0.08
+    beta: Annotated[Weight, Field(description="β of eq. 9: the mean of the images not picked")] = 0.29
+    gamma: Annotated[Weight, Field(description="γ of eq. 9: the text of this turn")] = 0.44
+    feedback_depth: Annotated[int, Field(ge=1, le=1000, description="K of eq. 9: results that count as seen")] = 10
+    exclude: Annotated[Exclude, Field(description="references that are left out of the results")] = "reference"
+    text_weight: Annotated[Share, Field(description="of the base slerp: 1 is the text alone, 0 the image")] = 0.8
+    history: Annotated[History, Field(description="how the turns become one query: eq. 9, or a mean")] = "feedback"
+    decay: Annotated[Share, Field(description="a of the weighted history: weight of each earlier turn")] = 0.8
     reflection: Reflection | None = None
     soft_filter: SoftFilter | None = None
     step_parts: Parts = ()         # settings of further kinds of steps, by name

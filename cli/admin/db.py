@@ -149,4 +149,4 @@ def _complain(faults: tuple[str, ...]) -> None:
     if faults:
         listed = "\n".join(f"- {fault}" for fault in faults)
         raise StorageError(f"Problems in the database:\n{listed}\nKeep a copy of it as it is, and restore an "
-                           "earlier backup (see docs/storage.md).")
+                           "earlier backup (see docs/how-to/operate/storage.md).")

@@ -97,7 +97,8 @@ def resume(
 
 @app.command()
 def forget(
-    job_ids: Annotated[list[str] | None, typer.Argument(metavar="[ID]...", show_default=False)] = None,
+    job_ids: Annotated[list[str] | None, typer.Argument(
+        metavar="[ID]...", show_default=False, help="Ids as jobs list prints them.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All jobs that are over.")] = False,
 ) -> None:
     """Remove the records of jobs that are over. What they made stays."""

@@ -29,7 +29,7 @@ def list_methods(
         table.add_row(method.name, method.title, _steps(method.settings), method.source)
     out.print(table)
     if path is None:
-        out.print("Add your own with CIRQUE_METHODS=FILE (docs/methods.md). Other parameters are at their defaults.")
+        out.print("Add your own with CIRQUE_METHODS=FILE (docs/start/own-method.md). The others are at their defaults.")
     if json_path is not None:
         content = [_record(method) for method in methods.values()]
         write_file(json_path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -44,7 +44,7 @@ def check() -> None:
     if model is None:
         raise SettingsError(
             "No language model is connected; the built-in one needs no check. Set CIRQUE_LLM_BASE_URL and "
-            "CIRQUE_LLM_MODEL to connect one (docs/language-models.md).")
+            "CIRQUE_LLM_MODEL to connect one (docs/how-to/language-models.md).")
     out.print(f"{model.name}: {'text and images' if model.sees else 'text only'}")
     try:
         _text(model)

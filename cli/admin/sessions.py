@@ -16,7 +16,7 @@ app = typer.Typer(help="Search sessions in the database.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_(limit: Annotated[int, typer.Option(min=1, max=10_000)] = 50) -> None:
+def list_(limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many, the newest.")] = 50) -> None:
     """List the newest sessions."""
     from storage.sessions.store import open_store
 

@@ -53,7 +53,7 @@ JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write ever
 
 @app.command("sample-encoder")
 def sample_encoder(
-    encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="As for cirque index.")] = "atelier",
     json_path: JsonOption = None,
     tables: TablesOption = None,
 ) -> None:
@@ -96,7 +96,7 @@ def sample_encoder(
 @app.command("sample")
 def sample(
     context: typer.Context,
-    encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="As for cirque index.")] = "atelier",
     methods: Annotated[str, typer.Option(
         "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
     against: Annotated[str | None, typer.Option(help="Also print differences to this method.")] = None,
@@ -177,11 +177,11 @@ def sample(
 @app.command("requests")
 def requests(
     context: typer.Context,
-    encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="As for cirque index.")] = "atelier",
     methods: Annotated[str, typer.Option(
         "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
     file: Annotated[Path | None, typer.Option(
-        "--file", metavar="FILE", help="Requests and dialogues of your own (see docs/evaluation.md).")] = None,
+        "--file", metavar="FILE", help="Requests and dialogues of your own: docs/how-to/evaluate/requests.md.")] = None,
     references: Annotated[int, typer.Option(
         min=1, max=100, help="With --file: images that each entry is asked about.")] = 3,
     failures: Annotated[bool, typer.Option(

@@ -77,7 +77,7 @@ def index(
     split: SplitOption = None,
     pool: PoolOption = None,
     allow_missing: Annotated[bool, typer.Option(help="Index the existing images even if some are missing.")] = False,
-    batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
+    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images encoded in one pass.")] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
     ray: RayOption = None,
 ) -> None:
@@ -160,8 +160,9 @@ def _write_manifest(
 
     if any(ids is None for ids in benchmark.pools.values()):
         raise DatasetError(
-            f"The files of {benchmark.kind} do not list the gallery, so its images cannot be told from others. "
-            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one.")
+            f"The files of {benchmark.kind} do not list the gallery's images, so it is not known which belong to it. "
+            "Put the list beside them (docs/reference/datasets.md says where), or give it as --pool if the kind takes "
+            "one.")
     found, missing = [], []
     with progress_bar("Looking for images") as update:
         ids = benchmark.image_ids

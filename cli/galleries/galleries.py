@@ -54,7 +54,7 @@ def index(
         "at first atelier.")] = None,
     manifest: Annotated[Path | None, typer.Option(help="CSV or JSONL with id, path, caption.")] = None,
     split: Annotated[str, typer.Option(help="Name of the split, for protocol cards.")] = "all",
-    batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
+    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images encoded in one pass.")] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped and left out files here.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(
         "--exclude", metavar="PATTERN", help="Leave these files or folders out, as in .gitignore. Repeatable.")] = None,
@@ -255,7 +255,7 @@ def repair(name: Annotated[str, typer.Argument(help="Name of the gallery.")]) ->
 
 @app.command()
 def remove(
-    name: Annotated[str, typer.Argument()],
+    name: Annotated[str, typer.Argument(help="Name of the gallery.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
     """Delete a gallery's index. The image files stay."""

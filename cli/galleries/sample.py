@@ -16,7 +16,7 @@ app = typer.Typer(help="The sample gallery “Atelier”.", no_args_is_help=True
 def build(
     folder: Annotated[Path, typer.Argument(help="Output folder.")],
     split: Annotated[list[str] | None, typer.Option(help="train, val, test; repeatable.")] = None,
-    seed: Annotated[int, typer.Option()] = 20261121,
+    seed: Annotated[int, typer.Option(help="Draws other garments.")] = 20261121,
 ) -> None:
     """Draw garments with captions and queries in FashionIQ's file format."""
     from cir_core.sample.atelier.build import build_atelier

@@ -53,7 +53,7 @@ class PreferenceSourceArgs:
         if self.hp and (self.dataset or self.annotations or self.split or self.pool):
             raise StudyError("--from-hp has its own queries: it takes no --dataset, --annotations, --split or --pool.")
         if not self.hp and not self.dataset:
-            raise StudyError(f"Which queries are these? {named[0]} needs --dataset (`cirque datasets list`).")
+            raise StudyError(f"{named[0]} needs --dataset: see cirque datasets list.")
         if self.methods and self.images:
             raise StudyError("--images does not go with --methods: images come from the searched gallery.")
 

@@ -104,7 +104,8 @@ def _check_whole(connection: sqlite3.Connection, what: str) -> None:
     except sqlite3.DatabaseError as error:   # so damaged that the check itself fails
         verdict = str(error)
     if verdict != "ok":
-        raise StorageError(f"{what} is damaged ({verdict}). Restore an earlier backup (see docs/storage.md).")
+        raise StorageError(f"{what} is damaged ({verdict}). Restore an earlier backup (see "
+                           "docs/how-to/operate/storage.md).")
 
 
 def _quoted(name: str) -> str:

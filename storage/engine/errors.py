@@ -73,7 +73,7 @@ class DamageWatch:
         with self._lock:
             if found and found != self._found:
                 _log.error("The database is damaged (%s). Stop cirque, keep a copy of it, and restore a backup or "
-                           "recover what is left (docs/storage.md, A damaged database).", found)
+                           "recover what is left (docs/how-to/operate/storage.md, A damaged database).", found)
             self._found, self._at, self._is_new = found, self._clock(), False
             self._seen |= bool(found) and not is_file
         return found
@@ -155,7 +155,7 @@ SQLITE: Mapping[int, Cause] = {
         "is not a database. Move the file away, restore a backup in its place, or point CIRQUE_DATABASE_URL at "
         "another file.", _UNAVAILABLE),
     sqlite3.SQLITE_CORRUPT: Cause(
-        "is damaged. Stop cirque, keep a copy of the file, and restore a backup (see docs/storage.md).",
+        "is damaged. Stop cirque, keep a copy of the file, and restore a backup (see docs/how-to/operate/storage.md).",
         "The database is damaged, so nothing can be saved. Tell whoever runs this cirque."),
     sqlite3.SQLITE_IOERR: Cause(
         "could not be read or written: the disk reported an error. Check the disk and the room on it, then try again. "
@@ -173,7 +173,7 @@ _TOO_LONG = Cause("took too long, and the request was cancelled. Look at what el
                   "again.", BUSY)
 _CONFLICT = Cause("cancelled this because of a concurrent change to the same rows. Try again.", BUSY)
 _DISCONNECTED = Cause("closed the connection. Look at its server's log, then try again.", _UNAVAILABLE)
-_DAMAGED = Cause("is damaged. Stop cirque, keep a copy, and restore a backup (see docs/storage.md).",
+_DAMAGED = Cause("is damaged. Stop cirque, keep a copy, and restore a backup (see docs/how-to/operate/storage.md).",
                  "The database is damaged, so nothing can be saved. Tell whoever runs this cirque.")
 
 # By SQLSTATE (PostgreSQL's appendix A), or its class, the first two characters.
@@ -182,8 +182,8 @@ POSTGRESQL: Mapping[str, Cause] = {
     "0A000": _READ_ONLY, "25006": _READ_ONLY,   # the first: from a standby
     "25P03": _DISCONNECTED, "25P04": _TOO_LONG,
     "28": _SIGN_IN,
-    "3D": Cause("does not exist on its server. Create it (createdb, see docs/storage.md), or correct its name in "
-                "CIRQUE_DATABASE_URL.", _UNAVAILABLE),
+    "3D": Cause("does not exist on its server. Create it (createdb, see docs/how-to/operate/storage.md), or correct "
+                "its name in CIRQUE_DATABASE_URL.", _UNAVAILABLE),
     "3F": _OTHER_SCHEMA, "42P01": _OTHER_SCHEMA, "42703": _OTHER_SCHEMA,
     "40": _CONFLICT,
     "42501": Cause("does not give cirque's role the rights it needs. Make it the owner of the database and of its "

@@ -73,7 +73,8 @@ class FileWatch:
             self._rescue(lost, connection)
             message += f" {self._saved or 'What was saved since the last checkpoint may be in it alone.'}"
         problem = (f"{message} Nothing is saved any more. Put the same file back in its place, and cirque goes on; or "
-                   "stop cirque, put the right database there (see docs/storage.md), and start it again.")
+                   "stop cirque, put the right database there (see docs/how-to/operate/storage.md), and start it "
+                   "again.")
         self._note(problem, problem)
         return StorageError(problem, MOVED)
 

@@ -23,7 +23,7 @@ http {{
   {inside}
 }}
 """
-# As docs/nginx.conf, with nothing sticky: requests of one person take turns.
+# As docs/deploy/nginx.conf, with nothing sticky: requests of one person take turns.
 _IN_TURN = """
   upstream cirque {{ {servers} keepalive 16; }}
   server {{
@@ -87,7 +87,7 @@ def _documented(folder: Path, name: str, host: str, here: Mapping[str, object]) 
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={host}",
                     "-keyout", str(folder / "key"), "-out", str(folder / "certificate")],
                    check=True, capture_output=True)
-    proxy, conf = ((ROOT / "docs" / one).read_text("utf-8") for one in ("nginx-proxy.conf", name))
+    proxy, conf = ((ROOT / "docs" / "deploy" / one).read_text("utf-8") for one in ("nginx-proxy.conf", name))
     (folder / "proxy").write_text(proxy + "add_header X-Landed-On $upstream_addr always;")
     for documented, place in {**here, "/etc/nginx/cirque-proxy.conf": folder / "proxy",
                               "/var/log/nginx/cirque.log": folder / ACCESS_LOG}.items():
@@ -98,7 +98,7 @@ def _documented(folder: Path, name: str, host: str, here: Mapping[str, object]) 
 
 def sent_again() -> list[str]:
     """The paths whose POSTs the docs' nginx sends to the other process when the first one dies."""
-    conf = (ROOT / "docs" / "nginx.conf").read_text("utf-8")
+    conf = (ROOT / "docs" / "deploy" / "nginx.conf").read_text("utf-8")
     found = re.search(r"location ~ \^/\(([a-z/|]+)\)\$ {\s+proxy_next_upstream .*\bnon_idempotent;", conf)
     return ["/" + path for path in found[1].split("|")] if found else []
 

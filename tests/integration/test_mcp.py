@@ -71,7 +71,7 @@ def begin(indexed: Path, home: Path, people: dict[str, str]) -> App:
 
 
 def sign_in(url: str, name: str) -> str:
-    """As docs/api.md says: the cookie that the sign-in sets."""
+    """As docs/reference/api.md says: the cookie that the sign-in sets."""
     answer = httpx.post(f"{url}/login", data={"username": name, "password": PASSWORD}, timeout=PATIENCE)
     answer.raise_for_status()
     return answer.headers["set-cookie"].partition(";")[0]

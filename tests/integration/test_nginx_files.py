@@ -1,4 +1,4 @@
-"""docs/nginx.conf in front of two processes that answer 503, go away, or die in the middle."""
+"""docs/deploy/nginx.conf in front of two processes that answer 503, go away, or die in the middle."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ def test_no_invitation_is_in_nginx_s_logs(tmp_path: Path) -> None:
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=cirque.example.org",
                     "-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "certificate")], check=True,
                    capture_output=True)
-    conf, shared = ((ROOT / "docs" / name).read_text("utf-8") for name in ("nginx.conf", "nginx-proxy.conf"))
+    conf, shared = ((ROOT / "docs" / "deploy" / name).read_text("utf-8") for name in ("nginx.conf", "nginx-proxy.conf"))
     (tmp_path / "shared").write_text(shared)
     for documented, here in (
         ("/etc/nginx/cirque-proxy.conf", tmp_path / "shared"), ("/etc/ssl/certs/cirque.pem", tmp_path / "certificate"),

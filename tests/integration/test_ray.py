@@ -72,7 +72,7 @@ def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, b
 
 @pytest.mark.extended
 def test_four_workers_of_which_two_are_killed_encode_with_a_real_model(tmp_path):
-    """So is the command, between the two, and what it left is found. Threads count: see docs/scale.md."""
+    """So is the command, between the two, and what it left is found. Threads count: see docs/how-to/scale.md."""
     import torch
 
     source, threads = photos(tmp_path / "photos", 10 * BATCH * BATCHES), torch.get_num_threads()

@@ -1,4 +1,4 @@
-"""docs/space/app.py, as a Space starts it: a process of its own with no settings but the Space's."""
+"""docs/deploy/space/app.py, as a Space starts it: a process of its own with no settings but the Space's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.fakes.forked import start
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.integration.processes import ROOT
 
-SPACE = ROOT / "docs" / "space"
+SPACE = ROOT / "docs" / "deploy" / "space"
 FRAME = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe",
          "X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"}
 

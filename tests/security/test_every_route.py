@@ -27,7 +27,7 @@ from web.server import create_app, server_config
 from web.services import Services, open_services
 from web.ui.static_files import own_version
 
-# What strangers may have, and why. Anything else on this list is a decision: write it down in docs/security.md.
+# What strangers may have, and why. Anything else on this list is a decision: write it down in docs/project/security.md.
 FOR_STRANGERS = {
     "/healthz": "monitoring", "/readyz": "monitoring", "/metrics": "collectors, by address or token; off unless set",
     "/sign-in": "signing in", "/login": "signing in, for programs",
@@ -298,7 +298,7 @@ def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(
 
 # --- a public demo ---------------------------------------------------------------------------
 
-# What a visitor may have, and why. Anything else on this list is a decision: write it down in docs/security.md.
+# What a visitor may have, and why. Anything else on this list is a decision: write it down in docs/project/security.md.
 FOR_VISITORS = {
     "/": "the page", "/me": "who the page is for", "/config": "the page", "/theme.css": "the page",
     "/assets/{path:path}": "the page", "/static/{path:path}": "the page", "/svelte/{path:path}": "the page",

@@ -118,7 +118,7 @@ def _how_far(state: Progress) -> str:
 
 
 _MOST_BYTES = 8 * 2**20
-_TOO_LARGE = ("This file is larger than 8 MB. Remove what is no score, or add it with the command: "
+_TOO_LARGE = ("This file is larger than 8 MB. Remove columns that are not scores, or add it with the command: "
               "cirque report scores STUDY --add FILE")
 _LONGEST_NAME = 200
 

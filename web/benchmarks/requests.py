@@ -94,7 +94,7 @@ def read_request(sent: Mapping[str, Any], services: Services) -> ConstructionReq
                            "from other data sets with cirque construct sessions.")
     if model not in MODELS or (model == "settings" and not is_connected(services)):
         raise DatasetError(f"{quoted(model)} is no language model of this server. Choose the built-in one, or connect "
-                           "one (docs/language-models.md).")
+                           "one (docs/how-to/language-models.md).")
     subsets = sent.get("subsets") or []
     if not isinstance(subsets, list) or not all(isinstance(one, str) and len(one) <= 200 for one in subsets[:50]):
         raise DatasetError("“subsets” must be a list of names.")
@@ -112,13 +112,14 @@ def resume_problem(folder: ConstructionFolder) -> str:
     """Why the screen cannot go on with ``folder``; "" if it can."""
     if folder.kind == "targets":
         return ("Ask the person who runs the server to go on with it from the command line: cirque construct "
-                "multi-target with --resume (docs/construction.md).")
+                "multi-target with --resume (docs/how-to/evaluate/construction.md).")
     if folder.run is None:
         return ("It was begun by an earlier version of cirque, which did not record how many sessions were wanted. Ask "
-                "the person who runs the server to resume it from the command line (docs/construction.md).")
+                "the person who runs the server to resume it from the command line "
+                "(docs/how-to/evaluate/construction.md).")
     if _known_dataset(folder) is None:
         return ("This server cannot read its data set without a path. Ask the person who runs the server to resume it "
-                "from the command line (docs/construction.md).")
+                "from the command line (docs/how-to/evaluate/construction.md).")
     return ""
 
 

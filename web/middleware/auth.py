@@ -84,7 +84,7 @@ MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked
 _TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send long values in the body of a "
              "call, or choose less.")
 _UNKNOWN_NAME = ("cirque does not answer under this name. Use the address that you were given. An administrator "
-                 "can add names: CIRQUE_PUBLIC_URL or CIRQUE_ALLOWED_HOSTS, see docs/settings.md.")
+                 "can add names: CIRQUE_PUBLIC_URL or CIRQUE_ALLOWED_HOSTS, see docs/reference/settings.md.")
 _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
                "http://localhost, with its port. To use another name, create an account: cirque user add NAME "
                "--role admin.")

@@ -238,8 +238,8 @@ def _read(body: bytes) -> Any:
     try:
         return json.loads(body) if body else None
     except (ValueError, RecursionError):
-        raise Unreadable("This call cannot be read (its body). Check it against docs/api.md, or reload the page."
-                         ) from None
+        raise Unreadable("This call cannot be read (its body). Check it against docs/reference/api.md, or reload the "
+                         "page.") from None
 
 
 def _event_in(answer: bytes) -> str:

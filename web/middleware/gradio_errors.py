@@ -13,7 +13,7 @@ from web.http.request_ids import go_on_with, id_of, request_id, unexpected
 from web.http.visitor import browser_of, works_for
 
 _log = logging.getLogger("cirque.events")
-_CHECK = "Check it against docs/api.md, or reload the page."
+_CHECK = "Check it against docs/reference/api.md, or reload the page."
 # How Gradio refuses a value: not of the form it takes (ValueError has pydantic's, and those for files that were not
 # uploaded and for addresses inside), or a file that is gone.
 _REFUSED = (ValueError, TypeError, LookupError, AttributeError, FileNotFoundError)

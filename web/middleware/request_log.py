@@ -102,7 +102,7 @@ def shown_path(path: str) -> str:
 
 
 _NAMED, _LONGEST = 3, 200      # places, and characters of them
-_CHECK = "Check it against docs/api.md, or reload the page."
+_CHECK = "Check it against docs/reference/api.md, or reload the page."
 # What Gradio raises while it looks up what was asked for. What cirque's functions raise ends in event_errors.
 _NOT_FOUND = (FnIndexInferError, KeyError, TypeError, AttributeError)
 

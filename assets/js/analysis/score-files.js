@@ -2,7 +2,7 @@
 
 // In bytes, as the server has it.
 const MOST_BYTES = 8 * 2 ** 20;
-const TOO_LARGE = "This file is larger than 8 MB. Remove what is no score, or add it with the command: cirque report scores STUDY --add FILE";
+const TOO_LARGE = "This file is larger than 8 MB. Remove columns that are not scores, or add it with the command: cirque report scores STUDY --add FILE";
 const SHOWN_FAULTS = 5;
 
 // Its text; ``remedy`` for one that is not UTF-8. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.

@@ -43,7 +43,7 @@ export async function weights() {
     const press = (/** @type {string} */ label, /** @type {"weights/fetch" | "weights/stop"} */ path, main = true) =>
       h("button", { class: `cq-btn${main ? " primary" : ""}`, type: "button", text: label, onclick: () => call("POST", path) });
     if (!found.may) row.replaceChildren(h("p", { class: "cq-quiet", text: "Only an admin may download it. Ask one." }));
-    else if (!found.running) row.replaceChildren(press(found.there ? "Use the file that is there" : `Download ${size}`, "weights/fetch"));
+    else if (!found.running) row.replaceChildren(press(found.there ? "Use the existing file" : `Download ${size}`, "weights/fetch"));
     else if (!row.querySelector("[data-cancel]") || found.stopping) {
       const cancel = press("Cancel", "weights/stop", false);
       cancel.dataset.cancel = "";
@@ -56,7 +56,7 @@ export async function weights() {
         h("li", {}, "On a machine with internet, download ", h("code", { text: found.url }), "."),
         h("li", {}, "Copy it to the machine that runs cirque, as ", h("code", { text: found.file }),
           " in cirque’s home folder."),
-        h("li", {}, "Open this dialog again and press “Use the file that is there”.")));
+        h("li", {}, "Open this dialog again and press “Use the existing file”.")));
     }
   }
 

@@ -136,7 +136,7 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
         raise DatasetError(f"{quoted(name)} cannot be read; a file may have been removed. Reload the page.") from error
     if not paths and "sources" in card:
         raise DatasetError(f"{quoted(name)} holds rewritten texts of cirque construct single-target, which this page "
-                           "does not show. Open the folder of cirque construct multi-target that they were made of.")
+                           "does not show. Open the folder of cirque construct multi-target that they were made from.")
     if not paths and "candidates" in card:
         kind = "targets"
     run = read_run(folder)

@@ -70,7 +70,7 @@ class Judging:
     def __post_init__(self) -> None:
         if answering(self.language, "judge").name.startswith("built-in/"):
             raise SettingsError("Judging needs a connected language model: the built-in one cannot judge. Set "
-                                "CIRQUE_LLM_BASE_URL and CIRQUE_LLM_MODEL (docs/language-models.md).")
+                                "CIRQUE_LLM_BASE_URL and CIRQUE_LLM_MODEL (docs/how-to/language-models.md).")
         check_galleries(self.galleries, self.sources)
 
     @cached_property

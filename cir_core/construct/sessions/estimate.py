@@ -63,7 +63,7 @@ def check_language(construction: Construction, left: Sequence[int]) -> None:
     if construction.domain not in GARMENTS:
         raise SettingsError(f"The built-in language model tells differences between garments only, and these images "
                             f"show '{construction.domain}'. Connect a language model that sees "
-                            "(docs/language-models.md) and construct with --model settings.")
+                            "(docs/how-to/language-models.md) and construct with --model settings.")
     [builder] = construction.builders(construction.subsets.subsets[:1], Spending(Budget())).values()
     problem = ""
     for query in (construction.benchmark.queries[at] for at in left[:TRIAL]):

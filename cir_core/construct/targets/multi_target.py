@@ -84,7 +84,7 @@ class MultiTargets:
         if scoring.name.startswith("built-in/") or not scoring.sees:
             raise SettingsError("Confidences need a language model that sees images: "
                                 f"{scoring.name} does not. Set CIRQUE_LLM_BASE_URL, CIRQUE_LLM_MODEL and "
-                                "CIRQUE_LLM_SEES=true (docs/language-models.md).")
+                                "CIRQUE_LLM_SEES=true (docs/how-to/language-models.md).")
         self.gallery.check_encoder(self.encoder)
         object.__setattr__(self, "subsets", subsets_of(self.benchmark, self.gallery))
 

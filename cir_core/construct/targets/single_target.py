@@ -91,8 +91,8 @@ class SingleTargets:
         scoring = answering(self.language, "confidence")
         if self.check == "confidence" and (scoring.name.startswith("built-in/") or not scoring.sees):
             raise SettingsError(f"Checking rewritten texts by confidence needs a language model that sees images: "
-                                f"{scoring.name} does not. Connect one (docs/language-models.md), or check the words "
-                                "alone with --check text.")
+                                f"{scoring.name} does not. Connect one (docs/how-to/language-models.md), or check the "
+                                "words alone with --check text.")
 
     @cached_property
     def items(self) -> tuple[Item, ...]:

@@ -135,8 +135,8 @@ def released_form(questions: Iterable[Question]) -> bytes:
         lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
         for number, question in enumerate(group):
             if question.number != number:
-                raise DatasetError(f"Question {question.question_id} comes where number {number} belongs. Number them "
-                                   "from 0.")
+                raise DatasetError(f"Question {question.question_id} stands at position {number}. Number questions "
+                                   "consecutively from 0.")
             for key, value in zip(_LISTS, _released(question), strict=True):
                 lists[key].append(value)
         sets[name] = lists
@@ -208,7 +208,7 @@ def _question(
         (_shown_set(first, 1, image), _shown_set(second, 2, image)), 1 if str(preferred) == "1" else 2, sentence,
     )
     if len(categories) > 1:
-        raise _Wrong(f"its images are of {len(categories)} categories ({', '.join(categories)})", "Keep one category")
+        raise _Wrong(f"it mixes images of {len(categories)} categories ({', '.join(categories)})", "Keep one category")
     return question
 
 

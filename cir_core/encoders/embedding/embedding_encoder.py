@@ -148,7 +148,7 @@ class InputReader:
                                      "image. Use a model whose processor reads images and texts together.")
         if not recipe.template and not processor.chat_template:
             raise EncoderUnavailable(f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} "
-                                     "(docs/galleries.md).")
+                                     "(docs/how-to/composing-encoders.md).")
         self.clean: Callable[[str], str] = without_marks(self.tokenizer, self.mark)
         # Attention is causal, so tokens after the last one change nothing.
         self.tokenizer.padding_side = "right"

@@ -80,8 +80,8 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
     path = folder / SIDECAR
     if not path.is_file() and model_type not in FAMILIES:
         raise EncoderUnavailable(f"Encoder '{spec.text}' is a '{model_type}' model; how it embeds is known of clip, "
-                                 f"{', '.join(FAMILIES)}. Say it in {path} (docs/galleries.md): at least "
-                                 f"{{\"pooling\": \"last\"}}.")
+                                 f"{', '.join(FAMILIES)}. Say it in {path} (docs/how-to/composing-encoders.md): "
+                                 f"at least {{\"pooling\": \"last\"}}.")
     own = read_object(path) if path.is_file() else {}
     try:
         recipe = Recipe.model_validate({**FAMILIES.get(model_type, {}), **own})

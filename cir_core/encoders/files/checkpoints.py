@@ -67,14 +67,16 @@ def load_exactly(
             if name in optional:
                 continue
             raise EncoderUnavailable(f"Checkpoint {spec.weights} lacks the tensor {prefix}{name} of shape "
-                                     f"{tuple(value.shape)}; it has {_some(given)}. docs/galleries.md lists the names.")
+                                     f"{tuple(value.shape)}; it has {_some(given)}. docs/how-to/composing-encoders.md "
+                                     "lists the names.")
         if given[name].shape != value.shape:
             raise EncoderUnavailable(f"In checkpoint {spec.weights} the tensor {prefix}{name} has the shape "
                                      f"{tuple(given[name].shape)}; with the backbone '{spec.source}' it must be "
                                      f"{tuple(value.shape)}. Name the backbone it was trained with.")
     if extra := sorted(given.keys() - state.keys()):
         raise EncoderUnavailable(f"Checkpoint {spec.weights} has {len(extra)} tensors that this architecture has no "
-                                 f"place for, such as {prefix}{extra[0]}. docs/galleries.md lists the names.")
+                                 f"place for, such as {prefix}{extra[0]}. docs/how-to/composing-encoders.md lists the "
+                                 "names.")
     module.load_state_dict(given, strict=False)
 
 

@@ -121,8 +121,8 @@ def _named(name: str, method: Method, there: Sequence[Swept]) -> Swept:
         return matching[0]
     later = [one for one in sweepable(method.settings, several_turns=True) if _folded(name) in _names(one)]
     if later:
-        raise MethodError(f"{quoted(name)} acts from the second turn on, and these queries have one. Sweep it over "
-                          "sessions (cirque evaluate circled).")
+        raise MethodError(f"{quoted(name)} only affects turn 2 and later, and these queries have one turn. Sweep it "
+                          "over sessions (cirque evaluate circled).")
     if _folded(name) in _OF_FILTERS:
         raise MethodError(f"{quoted(name)} is a threshold of the filters of sessions, not of a method: give it to "
                           "cirque construct filter, or move its slider on the page Benchmarks.")

@@ -53,7 +53,7 @@ class ObjectFiles:
                                f"{_NAMED.get(protocol, 'Set them where its own tools look for them.')}")
         if protocol in ("http", "https", "file"):
             raise GalleryError("A source is a folder, a file, or a store such as s3://bucket/prefix. Web addresses of "
-                               "images go into a Parquet file (docs/galleries.md).")
+                               "images go into a Parquet file (docs/how-to/galleries.md).")
         self.location, self._protocol = location.rstrip("/"), protocol
         if not rest.strip("/"):
             raise GalleryError(f"{location} names no bucket. Give {protocol}://BUCKET/PREFIX.")
@@ -69,8 +69,8 @@ class ObjectFiles:
             store, _ = url_to_fs(self.location, **options)
         except ImportError:
             raise GalleryError(f"Addresses that begin with {self._protocol}:// need a package that is not installed: "
-                               "for s3, cirque's extra objects (docs/install.md); for others, the one that fsspec "
-                               "names for them, such as gcsfs.") from None
+                               "for s3, cirque's extra objects (docs/start/install.md); for others, the one that "
+                               "fsspec names for them, such as gcsfs.") from None
         except ValueError as error:
             raise GalleryError(f"{self.location} is not the address of a store that fsspec knows ({error}).") from None
         return store

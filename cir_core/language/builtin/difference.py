@@ -21,7 +21,7 @@ def difference(reference: str, target: str, history: Sequence[str] = (), attempt
     changes = _changes(old, new)
     if not changes:
         raise LanguageModelError("The built-in language model finds no difference between these two images. Drop this "
-                                 "session, or connect a language model that sees (docs/language-models.md).")
+                                 "session, or connect a language model that sees (docs/how-to/language-models.md).")
     spoken = {group for text in history for group in _spoken(text)}
     fresh = [group for group in changes if group not in spoken]
     order = fresh + [group for group in changes if group in spoken]

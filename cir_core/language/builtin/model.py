@@ -37,7 +37,7 @@ from cir_core.language.tasks import (
 )
 from cir_core.types.vectors import TextEncoder
 
-_CONNECT = "Connect a language model (docs/language-models.md)"
+_CONNECT = "Connect a language model (docs/how-to/language-models.md)"
 
 
 class BuiltinLanguageModel:
@@ -147,4 +147,4 @@ def _unsupported(role: str, what: str) -> UnsupportedTask:
     return UnsupportedTask(f"The built-in language model cannot fill the role '{role}' here: it knows garments only, "
                            f"and {what} has no caption of one and no features that look like one. Add captions to the "
                            "gallery's manifest, index it with the encoder in use, or connect a language model "
-                           "(docs/language-models.md).")
+                           "(docs/how-to/language-models.md).")

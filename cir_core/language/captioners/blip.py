@@ -104,7 +104,7 @@ class BlipCaptioner:
         """The answer to a caption task. Raises ``UnsupportedTask`` for others and ``Stopped``."""
         if not isinstance(task, CaptionTask):
             raise UnsupportedTask(f"{self.name} cannot fill the role '{task.role}'; it captions. Connect a language "
-                                  "model for this (docs/language-models.md).")
+                                  "model for this (docs/how-to/language-models.md).")
         if task.picture.load is None:
             return cast(A, CaptionAnswer(caption="", notes=(_NO_PIXELS,)))
         (caption,) = self._captions([task.picture.load()], task.sample, watch)
@@ -177,7 +177,7 @@ def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
             if kind not in _CLASSES:
                 raise LanguageModelUnavailable(f"The model in {folder} is a '{kind}'; the local captioner reads BLIP "
                                                "and BLIP-2. Serve others behind an address and connect that "
-                                               "(docs/language-models.md).")
+                                               "(docs/how-to/language-models.md).")
             model, info = getattr(transformers, _CLASSES[kind]).from_pretrained(
                 folder, dtype="auto", local_files_only=True, output_loading_info=True
             )

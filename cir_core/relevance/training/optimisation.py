@@ -3,8 +3,8 @@ of the start of a small model.
 
 The update of a matrix is its momentum with all singular values brought near one, so that rare directions are learned as
 fast as common ones. A small Q-Former of random weights learns far more of it in a step than of AdamW's
-(docs/relevance.md). PyTorch's own ``torch.optim.Muon`` works in bfloat16 and matrix by matrix, which makes a step of
-this network four times as long on a processor.
+(docs/how-to/evaluate/relevance.md). PyTorch's own ``torch.optim.Muon`` works in bfloat16 and matrix by matrix, which
+makes a step of this network four times as long on a processor.
 """
 
 from __future__ import annotations

@@ -89,6 +89,6 @@ def test_the_public_address_gives_the_path_and_the_name() -> None:
 def test_a_mistake_is_named_at_the_start(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setenv(f"CIRQUE_{name}", "https://a.org/x?y")
     get_settings.cache_clear()
-    with pytest.raises(SettingsError, match=rf"^CIRQUE_{name}: .*See docs/settings\.md\.$"):
+    with pytest.raises(SettingsError, match=rf"^CIRQUE_{name}: .*See docs/reference/settings\.md\.$"):
         get_settings()
     get_settings.cache_clear()

@@ -54,7 +54,8 @@ def test_a_mistake_about_the_demo_is_said_at_the_start(monkeypatch, tmp_path):
     monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
     monkeypatch.setenv("CIRQUE_PUBLIC_DEMO", "true")
     monkeypatch.setenv("CIRQUE_MCP", "true")
-    with pytest.raises(SettingsError, match=r"^CIRQUE_PUBLIC_DEMO: .*unset CIRQUE_MCP\. See docs/settings\.md\.$"):
+    with pytest.raises(SettingsError,
+                       match=r"^CIRQUE_PUBLIC_DEMO: .*unset CIRQUE_MCP\. See docs/reference/settings\.md\.$"):
         get_settings()
 
 

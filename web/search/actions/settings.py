@@ -90,7 +90,7 @@ def _check_usable(services: Services, method: MethodSettings, gallery: str) -> N
 
 def cannot_compose(encoder: str) -> str:
     return (f"The encoder {encoder!r} cannot compose image and text; index a gallery with one that "
-            "does (docs/galleries.md).")
+            "does (docs/how-to/composing-encoders.md).")
 
 
 def with_details(method: MethodSettings, data: Data) -> MethodSettings:

@@ -43,7 +43,7 @@ NOTHING = "no change recognised in your text"
 AS_IT_IS = "nothing to change: the description already says that"
 FOREIGN = ("the built-in language model reads English only, and words of German, French, Spanish, Italian, Portuguese, "
            "Dutch, Polish, Japanese and Chinese: write the request in one of these, or connect a language model "
-           "(docs/language-models.md), which is asked to translate")
+           "(docs/how-to/language-models.md), which is asked to translate")
 
 
 def used_as_typed(words: Sequence[str]) -> str:

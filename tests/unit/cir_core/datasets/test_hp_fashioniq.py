@@ -70,7 +70,7 @@ def test_questions_of_ones_own_come_back_equal(tmp_path):
 @pytest.mark.parametrize(("text", "number", "sentence"), [
     ("a dotmark", 0, "cannot be written"),
     ("two  spaces", 0, "cannot be written"),
-    ("red", 1, "comes where number 0 belongs"),
+    ("red", 1, "stands at position 0"),
 ])
 def test_what_the_form_cannot_hold_is_refused(tmp_path, text, number, sentence):
     sets = (ShownSet(("a", "b", "c", "d", "e"), 1), ShownSet(("f", "g", "h", "i", "j"), 5))

@@ -83,7 +83,7 @@ def test_a_composing_encoder_names_its_backbone_and_others_are_their_own() -> No
 def test_every_form_is_listed_by_the_command_and_on_the_page(monkeypatch) -> None:
     monkeypatch.setattr("cli.galleries.encoders.out", Console(width=200))
     listed = CliRunner().invoke(app, ["list"])
-    page = (Path(__file__).parents[4] / "docs/galleries.md").read_text("utf-8")
+    page = (Path(__file__).parents[4] / "docs/how-to/encoders.md").read_text("utf-8")
     assert listed.exit_code == 0
     for form, what in FORMS:
         assert f"{form}  " in listed.output and what in listed.output

@@ -1,4 +1,4 @@
-"""Pictures that the bundled encoder does not know. The figures of many more: ``docs/evaluation.md``."""
+"""Pictures that the bundled encoder does not know. The figures of many more: ``benchmarks/figures/reader.md``."""
 
 from __future__ import annotations
 

@@ -228,12 +228,12 @@ def test_rewrite_of_twins_says_so() -> None:
     TwoSentencesTask(Picture(DOG), "blue"), RewriteTask(Picture(RED), Picture(RED), (Picture(DOG),), "blue"),
 ])
 def test_what_is_no_garment_is_refused_with_a_remedy(task) -> None:
-    with pytest.raises(UnsupportedTask, match=r"captions to the gallery's manifest.*docs/language-models\.md"):
+    with pytest.raises(UnsupportedTask, match=r"captions to the gallery's manifest.*docs/how-to/language-models\.md"):
         MODEL.complete(task)
 
 
 def test_judging_is_left_to_models_that_can() -> None:
-    with pytest.raises(UnsupportedTask, match=r"role 'judge'.*docs/language-models\.md"):
+    with pytest.raises(UnsupportedTask, match=r"role 'judge'.*docs/how-to/language-models\.md"):
         MODEL.complete(JudgeTask())
 
 

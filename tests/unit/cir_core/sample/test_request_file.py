@@ -98,7 +98,7 @@ def test_values_named_either_none_of_and_as_the_reference():
     ((FILE, ""), r"has no \[\[request\]\]"),
 ])
 def test_a_mistake_is_named_with_its_entry_and_what_to_do(written, change, problem):
-    with pytest.raises(DatasetError, match=rf"ours\.toml.*{problem}.*docs/evaluation\.md"):
+    with pytest.raises(DatasetError, match=rf"ours\.toml.*{problem}.*docs/how-to/evaluate/requests\.md"):
         written(FILE.replace(*change))
 
 

@@ -24,7 +24,7 @@ WEB = Path(__file__).parents[4] / "web"
      "The image cannot be stored in uploads: No space left on device."),
     ("“/a/b/c.png” and (/d/e) are not there.", "“/a/b/c.png” and (e) are not there."),   # what somebody wrote stays
     # Nothing of these is a place on the server.
-    ("Use “and/or”, 1/2, docs/galleries.md or http://localhost:8000/v1/models.",) * 2,
+    ("Use “and/or”, 1/2, docs/how-to/galleries.md or http://localhost:8000/v1/models.",) * 2,
     ("No image 'dress/B01' in gallery 'demo' (240 images). Check the id.",) * 2,
     ("Open the page /annotate and try again.",) * 2,
 ])

@@ -388,7 +388,7 @@ def test_what_acts_later_is_there_in_sessions_alone():
     assert [one.key for one in sweepable(settings, several_turns=True)] == [
         "feedback.alpha", "feedback.beta", "feedback.gamma", "feedback.feedback_depth"]
     assert [one.key for one in sweepable(METHODS["weighted"].settings, several_turns=True)] == ["weighted.decay"]
-    with pytest.raises(MethodError, match="'alpha' acts from the second turn on"):
+    with pytest.raises(MethodError, match="'alpha' only affects turn 2 and later"):
         read_sweep("alpha=0,1", METHODS["soft"])
     with pytest.raises(MethodError, match="has no number that --sweep could go through in a single turn"):
         read_sweep("alpha=0,1", METHODS["cirevl"])

@@ -1,0 +1,301 @@
+"""Write the generated pages of docs/reference from the code; with ``--check``, only say which differ.
+
+    python .ci/reference.py
+
+The texts are the help of commands, and descriptions of settings, parameters and calls: change them there.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import typer.main
+from annotated_types import Ge, Le
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "reference"
+_BY = "*Written by `make reference` from {}.*"
+# Pages that explain a setting, by the beginning of its name.
+_MORE = {
+    **dict.fromkeys(("host", "sign_in", "trusted"), "../people"),
+    **dict.fromkeys(("public_demo", "demo"), "../how-to/operate/public-demo"),
+    **dict.fromkeys(("public_url", "frame"), "../how-to/operate/proxies"),
+    **dict.fromkeys(("text_batch", "accel"), "../how-to/operate/deployment"),
+    **dict.fromkeys(("metrics", "log", "grace", "min_free", "decode"), "operation"),
+    **dict.fromkeys(("llm", "captioner"), "../how-to/language-models"),
+    **dict.fromkeys(("milvus", "ray"), "../how-to/scale"),
+    "database_url": "../how-to/operate/storage", "index_folder": "../how-to/operate/jobs", "mcp": "api",
+    "photo_encoder": "../how-to/encoders", "relevance": "../concepts/relevance", "methods": "../start/own-method",
+    "allowed_hosts": "../project/security"}
+
+
+def cell(text: object) -> str:
+    """On one line, and without what would end a cell of a table."""
+    return " ".join(str(text).split()).replace("|", "\\|")
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(cell(one) for one in row) + " |" for row in lines)
+
+
+def _code(value: object) -> str:
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    if value in (None, "", PydanticUndefined):
+        return ""
+    return f"`{value:g}`" if isinstance(value, float) else f"`{value}`"
+
+
+# --- commands --------------------------------------------------------------------------------------
+
+
+def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if hasattr(command, "alone") or not hasattr(command, "commands"):   # a command, which may be a group as well
+        yield path, command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _commands(child, f"{path} {name}")
+
+
+def _option(one: Any) -> tuple[str, str, str]:
+    names = (*one.opts, *one.secondary_opts)
+    name = one.metavar or one.name.upper() if one.param_type_name == "argument" else ", ".join(names)
+    default = getattr(one.default, "value", one.default)
+    if callable(default) or default in (None, False, "", (), []) or one.required:
+        default = ""
+    elif isinstance(default, list | tuple):
+        default = ", ".join(map(str, default))
+    return f"`{name}`", one.help or "", _code(default)
+
+
+def commands() -> str:
+    from cli.main import app
+
+    found = {path: [_option(one) for one in getattr(command, "alone", command).params if one.name != "help"]
+             for path, command in _commands(typer.main.get_command(app), "cirque")}
+    told = {path: getattr(command, "alone", command).help or command.help
+            for path, command in _commands(typer.main.get_command(app), "cirque")}
+    counts = Counter(one for rows in found.values() for one in rows if one[0].startswith("`--"))
+    often = {one for one, count in counts.items() if count > 2}
+    often -= {one for one in often if len([other for other in often if other[0] == one[0]]) > 1}
+    parts = ["# Commands", _BY.format("the help of the commands"),
+             "The commands are in `.venv/bin` after `make demo`. `--help` prints the same text. Options that several "
+             "commands share are described once, here:",
+             table(("Option", "Meaning", "Default"), sorted(often))]
+    groups = {path: path.split()[1] if len(path.split()) > 2 or path in ("cirque audit", "cirque report") else ""
+              for path in found}
+    for group, paths in groupby(sorted(found, key=lambda path: (groups[path], path)), key=groups.__getitem__):
+        parts.append(f"## {group}" if group else "## Single commands")
+        for path in paths:
+            parts += [f"### {path}", " ".join(told[path].partition("\f")[0].split())]
+            shared = [one[0] for one in found[path] if one in often]
+            parts += [f"Also: {', '.join(shared)}."] if shared else []
+            parts += [f"* {name}{f' ({default})' if default else ''}: {cell(text)}"
+                      for name, text, default in found[path] if (name, text, default) not in often]
+    return re.sub(r"(?m)^(\* .*)\n\n(?=\* )", r"\1\n", "\n\n".join(parts))
+
+
+# --- settings --------------------------------------------------------------------------------------
+
+
+def settings() -> str:
+    from cir_core.settings import Settings
+
+    def row(name: str, field: FieldInfo) -> tuple[str, str, str]:
+        default = field.default.get_secret_value() if hasattr(field.default, "get_secret_value") else field.default
+        variable = f"`CIRQUE_{name.upper()}`" + (f" or `{name.upper()}`" if name in ("host", "port") else "")
+        more = next((page for start, page in _MORE.items() if name.startswith(start)), "")
+        link = f" [More]({more}.md)" if more else ""
+        shown = "the user's data folder" if name == "home" else _code(default) or "empty"
+        return variable, shown, f"{field.description}{link}"
+
+    return "\n\n".join((
+        "# Settings", _BY.format("`cir_core/settings.py`"),
+        "cirque reads its settings from environment variables, once, at start. An empty variable counts as not set, "
+        "except `CIRQUE_HOME`, which is refused if empty. Its default is `~/.local/share/cirque` on Linux, "
+        "`~/Library/Application Support/cirque` on macOS and `%LOCALAPPDATA%\\cirque` on Windows.",
+        table(("Variable", "Default", "Meaning"), (row(*one) for one in Settings.model_fields.items()))))
+
+
+# --- methods ---------------------------------------------------------------------------------------
+
+
+def _values(hint: Any) -> str:
+    of, *extras = get_args(hint) if hasattr(hint, "__metadata__") else (hint,)
+    if get_origin(of) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(of))
+    bounds = [bound for extra in extras for bound in (extra.metadata if isinstance(extra, FieldInfo) else [extra])]
+    least = next((bound.ge for bound in bounds if isinstance(bound, Ge)), None)
+    most = next((bound.le for bound in bounds if isinstance(bound, Le)), None)
+    return "`true`, `false`" if of is bool else f"{least} to {most}"
+
+
+def _says(hint: Any) -> str:
+    given = [one.description for one in getattr(hint, "__metadata__", ()) if isinstance(one, FieldInfo)]
+    found = [text for text in given if text]
+    if not found:
+        raise TypeError(f"{hint} has no description. Write one: Annotated[…, Field(description=…)].")
+    return found[-1]
+
+
+def _parameters(record: type[Any], without: frozenset[str]) -> str:
+    hints = get_type_hints(record, include_extras=True)
+    return table(("Name", "Values", "Default", "Meaning"), (
+        (f"`{one.name}`", _values(hints[one.name]), _code(one.default), _says(hints[one.name]))
+        for one in fields(record) if one.name not in without))
+
+
+def methods() -> str:
+    from cir_core.methods.declared import builtin_methods
+    from cir_core.methods.steps import STEPS
+    from cir_core.types.methods import MethodSettings, method_to_dict
+
+    usual = method_to_dict(MethodSettings(), whole=True)
+
+    def differs(method: Any) -> str:
+        content = method_to_dict(method.settings, whole=True)
+        return ", ".join(f"`{name}`" if isinstance(value, dict) else f"`{name} = {value}`"
+                         for name, value in content.items() if value is not None and value != usual.get(name))
+
+    parts = [
+        "# Methods and their parameters", _BY.format("`cir_core/methods`"),
+        "What they do is explained in [Methods](../concepts/methods.md), how to write one in "
+        "[Your own method](../start/own-method.md). `cirque methods --json FILE` writes every value.",
+        "## Built-in methods",
+        table(("Name", "Title", "Differs from the defaults in", "From"), (
+            (f"`{one.name}`", one.title, differs(one), one.source) for one in builtin_methods().values())),
+        "## Parameters of every method", _parameters(MethodSettings, frozenset({"step_parts", *STEPS}))]
+    for step in STEPS.values():
+        parts += [f"## `{step.name}`: {step.title}",
+                  f"A method with `{step.name} = {{ … }}` has this step. Values not given are the defaults.",
+                  _parameters(step.settings, frozenset())]
+    return "\n\n".join(parts)
+
+
+# --- keys ------------------------------------------------------------------------------------------
+
+_KEY_PAGES = (("Search", "search/keys.js"), ("Validity study", "annotate/validity/keys.js"),
+              ("Preference study", "annotate/survey/keys.js"), ("Session study", "annotate/sessions/keys.js"),
+              ("Target study", "annotate/targets/keys.js"), ("Every kind of study", "annotate/keys.js"),
+              ("Adjudication", "adjudicate/keys.js"), ("Benchmarks", "benchmarks/keys.js"))
+_ROW = re.compile(r'\{ keys: (?P<keys>\[[^{}]*?\](?=,\s*(?:shown|text))|[\w.()=> ]+?)'
+                  r'(?:, shown: (?P<shown>"[^"]*"|`[^`]*`|[^,]*? : "[^"]*"))?'
+                  r',\s*text: (?P<text>"[^"]*"|`[^`]*`|note|zoom|guide|tie [^,]*|`\$\{note\}[^`]*`)')
+# Expressions of the scripts that depend on the study, in words.
+_OF_STUDY = {"${one}": "A", "${other}": "B", "${points[0]}": "1", "${points[points.length - 1]}": "5",
+             "${many}": "items", "${note}": "Go to the note", "note": "Go to the note",
+             "zoom": "Enlarge images; arrows go through them",
+             "guide": "Guidelines", "rubric.flags.map((flag) => flag.key)": "1 … 4", "letters(rubric)": "a  b  c",
+             "[rubric.valid.key]": "5", "points.map(String)": "1 … 5"}
+
+
+def _words(text: str) -> str:
+    if text.startswith("tie "):
+        return "No difference, where the study allows it"
+    if " : " in text:
+        return "← →"
+    plain = text.strip('"`')
+    for expression, words in _OF_STUDY.items():
+        plain = words if plain == expression else plain.replace(expression, words) if "$" in expression else plain
+    if "${" in plain:
+        raise ValueError(f"{plain}: say in {__file__} what this is.")
+    return plain
+
+
+def keys() -> str:
+    parts = ["# Keys", _BY.format("the key tables of the scripts"), "`?` lists the keys of a page."]
+    for title, name in _KEY_PAGES:
+        rows = []
+        for found in _ROW.finditer((ROOT / "assets" / "js" / name).read_text("utf-8")):
+            given = found["shown"] or found["keys"]
+            literal = not found["shown"] and given.startswith('["')
+            shown = " ".join(re.findall(r'"([^"]*)"', given)) if literal else _words(given)
+            rows.append((f"`{shown}`", _words(found["text"])))
+        parts += [f"## {title}", table(("Key", ""), rows)]
+    return "\n\n".join(parts)
+
+
+# --- kinds, roles, calls ---------------------------------------------------------------------------
+
+
+def kinds() -> str:
+    from annotation.accounts.roles import EVERYTHING, ROLES, SAYS, may
+    from cir_core.encoders.specs import FORMS
+    from cir_core.registry.kinds import KINDS
+
+    of = {"search": "search", "annotate": "judge", "adjudicate": "adjudicate", "manage": "manage studies",
+          "results": "see results", "people": "manage accounts"}
+    if set(of) != EVERYTHING:
+        raise ValueError(f"{__file__}: name every capability.")
+    return "\n\n".join((
+        "# Data-set kinds, encoders, roles", _BY.format("the tables of the code"),
+        "## Kinds of data sets",
+        "What the commands of datasets, evaluate and audit take. The queries of a benchmark can be ranked.",
+        table(("Kind", "Is", "PATH", "Options", "Benchmark"), (
+            (f"`{one.name}`", one.title, one.expects,
+             ", ".join(f"`--{option.replace('_', '-')}`" for option in one.options),
+             "✓" if one.is_benchmark else "") for one in KINDS.values())),
+        "## Names of encoders", "For `--encoder`.",
+        table(("Form", "Loads"), ((f"`{form}`", what) for form, what in FORMS)),
+        "## Roles",
+        table(("Role", "May", *of.values()), (
+            (f"`{role}`", SAYS[role], *("✓" if one in may(role) else "" for one in of)) for role in ROLES))))
+
+
+class _Nothing:
+    """In place of the services of an app: calls are described here, and not made."""
+
+    def __getattr__(self, name: str) -> _Nothing:
+        return self
+
+    def __call__(self, *given: object) -> _Nothing:
+        return self
+
+
+def calls() -> str:
+    from web.search.api import search_call
+    from web.search.thumbs import thumb_call
+    from web.studies.api import study_calls
+
+    nothing: Any = _Nothing()
+    parts = ["# Calls and their arguments", _BY.format("the docstrings of the calls"),
+             "Each is a plain route (`POST /api/NAME`), a named call (`/NAME`) and an MCP tool: see [API](api.md). "
+             "`GET /api/openapi.json` has the schemas of arguments and answers."]
+    for call in (search_call(nothing), thumb_call(nothing), *study_calls(nothing)):
+        parts += [f"## `{call.name}`", f"{call.doc.description} Needs the permission *{call.needs}*.",
+                  table(("Argument", "Default", "Meaning"), (
+                      (f"`{one.name}`", "required" if one.default is one.empty else _code(one.default) or "empty",
+                       call.doc.parameters[one.name]) for one in call.parameters)),
+                  f"Returns: {call.doc.returns}"]
+    return "\n\n".join(parts)
+
+
+PAGES: dict[str, Callable[[], str]] = {"commands": commands, "settings": settings, "methods": methods, "keys": keys,
+                                       "kinds": kinds, "calls": calls}
+
+
+def main(arguments: Sequence[str]) -> int:
+    differing = []
+    for name, write in PAGES.items():
+        path, text = FOLDER / f"{name}.md", write() + "\n"
+        if "--check" not in arguments:
+            path.write_text(text, "utf-8")
+        elif not path.exists() or path.read_text("utf-8") != text:
+            differing.append(path.name)
+    if differing:
+        print(f"Run make reference: {', '.join(differing)} differ from the code.")
+    return bool(differing)
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
+    sys.exit(main(sys.argv[1:]))
