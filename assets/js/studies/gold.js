@@ -1,6 +1,6 @@
 // Training and gold of a study: made of adjudicated items in one step, and what happens below the mark.
 import { h } from "../shared/common.js";
-import { count, plural } from "./words.js";
+import { count, plural } from "../shared/words.js";
 /** @import { Screen } from "./main.js" */
 
 const BELOW = { nothing: "nothing happens", train: "the training comes again, once", end: "the study ends for the person" };

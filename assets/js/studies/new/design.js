@@ -34,7 +34,7 @@ export function designPart(kind, design, changed) {
   function show(/** @type {number} */ number, /** @type {DraftForecast} */ it) {
     items = number;
     if (it.problem) return answer.replaceChildren(h("p", { class: "cq-inline", role: "alert", text: it.problem }));
-    answer.replaceChildren(...(kind.kind === "validity" ? forecastFigures(/** @type {Forecast} */ (/** @type {unknown} */ (it))) : figures(it)));
+    answer.replaceChildren(...("rate_width" in it ? forecastFigures(/** @type {Forecast} */ (/** @type {unknown} */ (it))) : figures(it)));
   }
   function figures(/** @type {DraftForecast} */ it) {
     /** @type {(value: string, what: string, more: string) => HTMLElement} */
