@@ -153,7 +153,7 @@ def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> Non
     first = signatures.locator("tbody tr").first.locator("th")
     signatures.get_by_role("button", name="Signature").click()
     expect(signatures.get_by_role("columnheader", name="Signature")).to_have_attribute("aria-sort", "ascending")
-    expect(first).to_have_text("Unclear text")
+    expect(first).to_have_text("Too broad")
     signatures.get_by_role("button", name="Signature").click()
     expect(first).to_have_text("Validated")
 
