@@ -82,7 +82,7 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     at_rest(page)   # figures beside it are drawn as they come near
     box = area.bounding_box()
     assert box is not None
-    for x in (0.7, 0.75):   # row Ada, column Bea
+    for x in (0.7, 0.75):   # row Bea, column Ada, the only one
         area.hover(position={"x": x * box["width"], "y": 0.25 * box["height"]})
     expect(plot).to_have_class(re.compile("opens"))
     page.mouse.down()
