@@ -82,7 +82,7 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     at_rest(page)   # figures beside it are drawn as they come near
     box = area.bounding_box()
     assert box is not None
-    for x in (0.7, 0.75):   # row Ada, column Bea
+    for x in (0.7, 0.75):   # row Bea, column Ada, the only one
         area.hover(position={"x": x * box["width"], "y": 0.25 * box["height"]})
     expect(plot).to_have_class(re.compile("opens"))
     page.mouse.down()
@@ -153,9 +153,9 @@ def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> Non
     first = signatures.locator("tbody tr").first.locator("th")
     signatures.get_by_role("button", name="Signature").click()
     expect(signatures.get_by_role("columnheader", name="Signature")).to_have_attribute("aria-sort", "ascending")
-    expect(first).to_have_text("INVALID_TEXT_QUERY")
+    expect(first).to_have_text("Too broad")
     signatures.get_by_role("button", name="Signature").click()
-    expect(first).to_have_text("VALIDATED")
+    expect(first).to_have_text("Validated")
 
     figure = page.locator("[data-section=binary] .cq-an-figure")
     assert saved(page, figure, "SVG").startswith(b"<?xml") and saved(page, figure, "PDF").startswith(b"%PDF")
@@ -172,11 +172,11 @@ def test_a_running_study_is_followed_without_moving_anything(meet: Meet, server:
     box = table(page, "Signatures by frequency")
     box.scroll_into_view_if_needed()
     where = page.evaluate("window.scrollY")
-    expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("3")
+    expect(box.locator("tbody tr").filter(has_text="Validated").locator("td").first).to_have_text("3")
     answer(server, study, "Ada", 5, valid())
     answer(server, study, "Bea", 5, valid())
     expect(page.locator(".cq-an-news")).to_have_text(re.compile("[12] new answers?"))
-    expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("5")
+    expect(box.locator("tbody tr").filter(has_text="Validated").locator("td").first).to_have_text("5")
     assert box.get_attribute("open") is not None and abs(page.evaluate("window.scrollY") - where) < 4
     page.get_by_role("button", name="Live").click()
     expect(page.get_by_role("button", name="Live")).to_have_attribute("aria-pressed", "false")

@@ -58,10 +58,10 @@ def pair_matrix(
         if pair.a_seat in place and pair.b_seat in place:
             value = f"{scale} {shown(estimate.value, kind)} {shown_interval(estimate.low, estimate.high, kind)}"
             hover = (f"{pair.a} and {pair.b}", value.rstrip(), f"n = {pair.n:,}", estimate.reason)
-            a, b = sorted((pair.a_seat, pair.b_seat), key=lambda seat: -place[seat])    # the triangle below
-            cells[place[a], place[b]] = MatrixCell(
+            below, above = sorted((place[pair.a_seat], place[pair.b_seat]), reverse=True)
+            cells[below, above] = MatrixCell(
                 estimate.value, hover, f"n = {pair.n}" if pair.n < FEW else "",
-                {"a": a, "b": b, "key": of} if pair.n else None)
+                {"a": pair.a_seat, "b": pair.b_seat, "key": of} if pair.n else None)
     return (matrix(key, title, alt, [rater.name for rater in people], cells, scale=scale,
                    bounds=(-1, 1) if kind == "number" else (0, 1), diverging=kind == "number",
                    under=f"pairs who share fewer than {FEW} items"),) if cells else ()

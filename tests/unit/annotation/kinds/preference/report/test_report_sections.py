@@ -99,7 +99,7 @@ def test_a_heatmap_is_a_triangle_with_white_at_chance_and_a_text_with_the_number
         "ann and cleo | $x$<br>κ –<br>n = 4<br>both raters used a single category")
     # Two people who share nothing have nothing to open.
     assert found.cells == {
-        "0,0": {"a": 2, "b": 1, "key": "binary"}, "1,0": {"a": 3, "b": 1, "key": "binary"},
+        "0,0": {"a": 1, "b": 2, "key": "binary"}, "1,0": {"a": 1, "b": 3, "key": "binary"},
     }
     agreement = figure(ALL["validity"](), "pairwise-signature")
     assert (agreement.spec["data"][0]["zmin"], agreement.spec["data"][0]["colorscale"]) == (0, "Cividis")
