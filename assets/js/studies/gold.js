@@ -3,7 +3,7 @@ import { h } from "../shared/common.js";
 import { count, plural } from "../shared/words.js";
 /** @import { Screen } from "./main.js" */
 
-const BELOW = { nothing: "nothing happens", train: "the training comes again, once", end: "the study ends for the person" };
+const BELOW = { nothing: "do nothing", train: "repeat the training once", end: "end the study for the person" };
 const WIDTH = 72, HEIGHT = 18;
 
 // The mean score so far after each gold item, as a line from 0 to 1.
@@ -41,9 +41,10 @@ export function goldPart(screen, name, again) {
     make.disabled = !whose.value && !ready;
   }
   const form = h("div", {}, h("ul", { class: "cq-strules" },
-    h("li", {}, "Right are the decisions of adjudicators, and", whose),
-    h("li", {}, "Of them", training, "come first as training, with what is right. Whoever has less than", reach, "% right trains again; after the second time the study ends for them."),
-    h("li", {}, "A score of gold items below", mark, "% counts from", least, "answered ones on, and then", below, ".")), h("p", { class: "cq-row" }, make, keep));
+    h("li", {}, "Take as right: adjudicators’ decisions, and", whose),
+    h("li", {}, "Show", training, "of them first, as training with feedback."),
+    h("li", {}, "Below", reach, "% right, training is repeated once; then the study ends for the person."),
+    h("li", {}, "With a gold score below", mark, "% after", least, "gold items:", below)), h("p", { class: "cq-row" }, make, keep));
   let filled = false;
   return {
     element: h("div", {}, h("h3", { text: "Training and gold" }), state, form),
@@ -54,7 +55,7 @@ export function goldPart(screen, name, again) {
       whose.replaceChildren(h("option", { value: "", text: "nobody’s answers" }), ...people.filter(({ answers }) => answers).map((it) => h("option", { value: it.name, text: `${it.name}’s answers` })));
       whose.value = people.some((it) => it.name === value && it.answers) ? value : "";
       names();
-      state.textContent = [gold.gold || gold.training ? `${plural(gold.gold, "gold item")}, ${plural(gold.training, "item")} for training.` : "None yet: gold is made of items whose right answer is known.",
+      state.textContent = [gold.gold || gold.training ? `${plural(gold.gold, "gold item")}, ${plural(gold.training, "item")} for training.` : "None yet. Gold items are items whose right answer is known; they are mixed in unseen.",
         gold.ended.length ? `The study has ended for ${gold.ended.join(", ")}.` : ""].filter(Boolean).join(" ");
       if (filled) return;
       filled = true;

@@ -18,7 +18,7 @@ export async function listView(/** @type {Screen} */ screen) {
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "New study makes one of a table and its pictures. From an audit, search sessions or multi-turn sessions it is made on the command line: cirque study create."
+          ? "Make one from a table and its pictures. Audits, search sessions and multi-turn sessions become studies on the command line: cirque study create."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
     away || put ? h("p", {}, h("a", { class: "st-link", href: at(away ? "studies" : "studies?archived=1"), text: away ? "All other studies" : `${plural(put, "archived study", "archived studies")}` })) : null,
