@@ -21,6 +21,7 @@ MOST_UNPACKED = 1000 * 2**20    # of a spreadsheet, which is an archive
 MOST_ROWS = 200_000
 MOST_CELLS = 20_000_000      # of a sheet, from its first to its last row and column
 MOST_MEMORY, MOST_SECONDS = 4 * 2**30, 300
+_READER = Path(__file__).with_name("spreadsheets.py")
 _REMEDY = "Save the table again, or as “CSV UTF-8”"
 _ZIP, _OLD_EXCEL, _PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 _SHEETS = {"xl/workbook.xml", "xl/workbook.bin", "content.xml"}   # one of them is in every spreadsheet
@@ -113,7 +114,7 @@ def _spreadsheet(path: Path) -> tuple[list[str], list[tuple[str, list[str]]], tu
     # In a process of its own: one cell in the last row and column makes a table of 17 thousand million cells, and a
     # program that is out of memory ends.
     try:
-        done = subprocess.run([sys.executable, "-P", "-c", _SHEETS_READ, str(path.resolve()), str(MOST_CELLS),
+        done = subprocess.run([sys.executable, "-P", str(_READER), str(path.resolve()), str(MOST_CELLS),
                                str(MOST_MEMORY)], capture_output=True, timeout=MOST_SECONDS, check=False)
         found = json.loads(done.stdout) if done.returncode == 0 else {"problem": "large"}
     except subprocess.TimeoutExpired:
@@ -135,34 +136,6 @@ def _spreadsheet(path: Path) -> tuple[list[str], list[tuple[str, list[str]]], tu
     name, several = found["sheets"][0], len(found["sheets"]) > 1
     notes = (f"Read from the sheet {quoted(name)}; the other sheets are not used.",) if several else ()
     return names, texts[first + 1:], notes
-
-
-_SHEETS_READ = """
-import json, sys
-from python_calamine import CalamineError, CalamineWorkbook, PasswordError
-path, cells, memory = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-try:
-    import resource
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-except (ImportError, ValueError, OSError):   # Windows; a lower limit of the machine's own
-    pass
-found = {"sheets": [], "rows": []}
-try:
-    with CalamineWorkbook.from_path(path) as book:
-        for name in book.sheet_names:
-            sheet = book.get_sheet_by_name(name)
-            if sheet.total_height * sheet.total_width > cells:
-                found = {"problem": "large"}
-                break
-            if sheet.total_height:
-                found["sheets"].append(name)
-                found["rows"] = found["rows"] or sheet.to_python(skip_empty_area=False)
-except PasswordError:
-    found = {"problem": "password"}
-except (CalamineError, OSError, ValueError):
-    found = {"problem": "damaged"}
-json.dump(found, sys.stdout, default=lambda cell: cell.isoformat() if hasattr(cell, "isoformat") else str(cell))
-"""
 
 
 def _refuse_bomb(path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
-from annotation.kinds.table import KINDS
+from annotation.kinds.table import KINDS, Export
 from annotation.records import Decision, Study
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
@@ -138,9 +139,11 @@ def test_training_is_told_and_gold_is_unseen(
     person = olga.get("/studies/quality", params={"study": study.name}).json()["people"][0]
     assert (person["name"], person["outcomes"], person["gold"]) == ("Ada", [1.0, 1.0], 1.0)
     assert person["answers"] == len(seen) - 2
-    for form in ("csv",):
-        table = olga.get(f"/studies/export?study={study.name}&form={form}&table=judgements").text
-        assert not any(item in table for item in gold)
+    table = olga.get(f"/studies/export?study={study.name}&form=csv&table=judgements").text
+    assert not any(item in table for item in gold)
+    if kind == "validity":   # in which everything planned for a person is a record, answered or not
+        files, _ = KINDS[kind].export(store, study, Export("circus"))
+        assert json.loads(files["Ada.json"])["assignment_count"] == person["answers"]
 
 
 @pytest.mark.parametrize("kind", TOLD)
@@ -244,6 +247,7 @@ def test_gold_needs_decisions_and_right_settings(store: SqlStudyStore, visit: Op
     decide(store, study, TOLD["validity"], 2)
     for wrong, said in (({"training": 3}, "2 items with a known answer are not gold yet"),
                         ({"most": 0.5}, "whole number"), ({"training": "2"}, "whole number"),
+                        ({"person": "Jo"}, "'Jo' has given no sure answer"),
                         ({"care": {"mark": 2}}, "share from 0 to 1"), ({"care": {"below": "shout"}}, "one of nothing"),
                         ({"care": {"marks": 1}}, "settings of training"),
                         ({"care": {"least": 0}}, "whole number from 1")):
