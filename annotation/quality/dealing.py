@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from annotation.records import Assignment, GoldItem, OpenAssignments, PlannedAssignment, Reassign, Reassignment
 
-ExtraOf = Callable[[random.Random, Mapping[str, Any]], Mapping[str, Any]]
+ExtraOf = Callable[[random.Random, Mapping[str, Any], Mapping[str, Any]], Mapping[str, Any]]
 """How an item is shown to its person, as of :meth:`annotation.studies.kinds.StudyKind.dealt_extra`."""
 _T = TypeVar("_T")
 
@@ -39,9 +39,11 @@ def deal(
         rest = [one for one in opened if one.dealt != "training"]
         near = opened[0].extra
         start = 1 + max((one.position for one in mine if one.state != "open"), default=-1)
-        for position, each in enumerate([*trained, *before, *_mixed(rest, mixed, rng)], start):
+        ordered = [*trained, *before, *_mixed(rest, mixed, rng)]
+        for position, each in enumerate(ordered, start):
             if isinstance(each, GoldItem):
-                places.append(PlannedAssignment(each.item_id, seat, position, extra_of(rng, near), each.role))
+                after = _behind(ordered[position - start:], near)
+                places.append(PlannedAssignment(each.item_id, seat, position, extra_of(rng, near, after), each.role))
             else:
                 near = each.extra
                 places.append(PlannedAssignment(each.item_id, seat, position, each.extra, each.dealt))
@@ -60,9 +62,11 @@ def with_gold(reassign: Reassign, extra_of: ExtraOf) -> Reassign:
         mixed = _mixed(moves, [one for one in fresh if one.role == "gold"], rng)
         first = min(one.position for one in moves)
         found, near = [], moves[0].extra
-        for position, each in enumerate([*before, *mixed], first):
+        ordered = [*before, *mixed]
+        for position, each in enumerate(ordered, first):
             if isinstance(each, GoldItem):
-                found.append(Reassignment(each.item_id, position, None, extra_of(rng, near), each.role))
+                after = _behind(ordered[position - first:], near)
+                found.append(Reassignment(each.item_id, position, None, extra_of(rng, near, after), each.role))
             else:
                 near = each.extra
                 found.append(Reassignment(each.item_id, position, each.from_seat, each.extra))
@@ -75,6 +79,11 @@ def _fresh(gold: Iterable[GoldItem], there: set[str], rng: random.Random) -> lis
     found = [one for one in gold if one.item_id not in there]
     rng.shuffle(found)
     return found
+
+
+def _behind(work: Iterable[Assignment | Reassignment | GoldItem], near: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``extra`` of the first item of ``work`` that is not gold; else ``near``."""
+    return next((one.extra for one in work if not isinstance(one, GoldItem)), near)
 
 
 def _mixed(work: Sequence[_T], gold: Sequence[GoldItem], rng: random.Random) -> list[_T | GoldItem]:

@@ -1,6 +1,7 @@
 """Training and gold while people work: what somebody in training is told, and what follows from a low score.
 
-Nothing here runs for a save of an ordinary item, once somebody's training is known to be over.
+An ordinary item costs as many statements as a gold item, so that nobody can tell them apart by time. In a study without
+training and gold it costs none, and where nothing follows from a low score hardly any.
 """
 
 from __future__ import annotations
@@ -70,14 +71,16 @@ class Control:
     ) -> tuple[Feedback | None, bool]:
         """What to say of an answer to an item that was ``dealt``, and whether the person's work has changed. What
         follows from an answer follows once for each ``token``, also where the first call was cut off."""
-        if dealt is None:
+        if dealt is None and not study.settings.get("care"):
             return None, False
         study = self._store.study(study.study_id)   # the settings as they are now
-        answers, events = self._store.gold_answers(study.study_id, annotator), self._events(study, annotator)
         care = care_of(study.settings)
-        if dealt == "gold":
+        if dealt != "training" and care.below == "nothing":
+            return None, False
+        answers, events = self._store.gold_answers(study.study_id, annotator), self._events(study, annotator)
+        if dealt != "training":
             found = after_gold(care, answers, kind.score, events)
-            return None, self._act(study, annotator, found, dealt, token, events)
+            return None, dealt == "gold" and self._act(study, annotator, found, dealt, token, events)
         found = after_training(care, answers, kind.score, events)
         gold = next(one for one in self._store.gold(study.study_id) if one.item_id == item.item_id)
         feedback = Feedback(kind.score(answer, gold.answer) >= RIGHT, kind.told(gold.answer, item, study, extra=extra),

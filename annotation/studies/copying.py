@@ -38,7 +38,7 @@ def copy_study(store: StudyStore, home: Path, study: Study, copy: Study, seats: 
     """Store ``copy`` with the items of these ``seats`` of ``study``, which are numbered from 1 in it, and links to the
     pictures. Raises ``StudyError`` for seats without items; ``StorageError``."""
     numbers = {seat: number for number, seat in enumerate(sorted(seats), 1)}
-    assigned = [one for one in store.assignments(study.study_id) if one.seat in numbers]
+    assigned = [one for one in store.assignments(study.study_id) if one.seat in numbers and one.dealt is None]
     if not assigned:
         raise StudyError(f"{study.name} has no items.")
     ids = {item_id: new_id() for item_id in dict.fromkeys(one.item_id for one in assigned)}

@@ -135,17 +135,33 @@ def remove_study(store: StudyStore, home: Path, study: Study, *, by: str = LOCAL
 def remove_with_backup(
     store: StudyStore, home: Path, study: Study, name: str, back_up: Callable[[], Path], *, by: str = LOCAL,
 ) -> Path:
-    """Remove a study after a backup of the database; its images are kept beside the backup. Returns the backup's path.
-    Raises ``StudyError`` if ``name``, which is asked for once more, is another."""
+    """Remove a study, closed meanwhile, after a backup of the database; its images are kept beside the backup. Returns
+    the backup's path. Raises ``StudyError`` if ``name``, which is asked for once more, is another."""
     if name != study.name:
         raise StudyError(f"The name does not match: {study.name} was not deleted.")
-    kept = back_up()
-    images, folder = kept.with_name(f"{kept.stem}-images") / study.study_id, studies_folder(home) / study.study_id
-    try:
-        if folder.is_dir():
-            shutil.copytree(folder, images)
-    except OSError as error:
-        raise StorageError(f"The images of {study.name} cannot be kept in {images}: {error.strerror or error}. Nothing "
-                           "was removed.") from error
-    remove_study(store, home, study, by=by)
+    with _closed(store, study, by):
+        kept = back_up()
+        images, folder = kept.with_name(f"{kept.stem}-images") / study.study_id, studies_folder(home) / study.study_id
+        try:
+            if folder.is_dir():
+                shutil.copytree(folder, images)
+        except OSError as error:
+            raise StorageError(f"The images of {study.name} cannot be kept in {images}: {error.strerror or error}. "
+                               "Nothing was removed.") from error
+        remove_study(store, home, study, by=by)
     return kept
+
+
+@contextmanager
+def _closed(store: StudyStore, study: Study, by: str) -> Iterator[None]:
+    """``study`` takes no answers: none is acknowledged that the backup does not have. After a failure it is as it
+    was."""
+    if study.accepting:
+        store.set_accepting(study.study_id, False, by=by)
+    try:
+        yield
+    except BaseException:
+        if study.accepting:
+            with suppress(StorageError, UnknownStudy):
+                store.set_accepting(study.study_id, True, by=by)
+        raise

@@ -12,7 +12,7 @@ from annotation.quality.dealing import ExtraOf, deal
 from annotation.records import Assignment, GoldItem, PlannedAssignment, Study, same_person
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
-from cir_core.support.texts import counted
+from cir_core.support.texts import counted, quoted
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,16 @@ def make_gold(
         person: whose answers are right, too, where they were sure.
         care: the study's further settings of training and gold.
 
-    Raises ``StudyError`` where nothing is adjudicated, and for a number of training items that there are not.
+    Raises ``StudyError`` for a ``person`` without answers, where nothing is adjudicated, and for a number of training
+    items that there are not.
     """
     right = {} if person is None else {
         one.item_id: (one.answer, str(one.answer.get("note") or one.answer.get("reason") or ""))
         for one in store.judgements(study.study_id)
         if same_person(one.annotator, person) and not one.answer.get("unsure")}
+    if person is not None and not right:
+        raise StudyError(f"{quoted(person)} has given no sure answer in {study.name}. Check the name in the list of "
+                         "its people.")
     right |= {one.item_id: (one.answer, one.reason) for one in store.decisions(study.study_id)}
     if training < 0 or (most is not None and most < 1):
         raise StudyError("The number of training items is 0 or more, and that of all gold items 1 or more.")

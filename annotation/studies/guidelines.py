@@ -21,6 +21,7 @@ from cir_core.support.texts import can_be_stored, counted, quoted, shortened
 
 MOST_TEXT = 50_000
 MOST_PICTURES = 50
+MOST_NESTED = 50      # elements inside one another
 _SETTING = "own_guidelines"   # a survey has other "guidelines"
 _LINKS = ("http", "https", "mailto")
 _LOWER = 2     # levels: the page has a heading, and the guidelines as a whole have one
@@ -46,15 +47,16 @@ def _markdown() -> MarkdownIt:
 
 
 def pictures_of(text: str) -> list[str]:
-    """Names of pictures in the text, each once."""
-    return list(dict.fromkeys(unquote(str(one.attrs.get("src", ""))) for one in _all(_markdown().parse(text))
+    """Names of pictures in the text, each once. Raises ``StudyError``, as :func:`nodes_of` does."""
+    return list(dict.fromkeys(unquote(str(one.attrs.get("src", ""))) for one in _all(_parsed(text))
                               if one.type == "image"))
 
 
 def nodes_of(text: str, address: Callable[[str], str | None]) -> list[Node]:
     """The text as elements for a page, in plain JSON: without any HTML of its own, links to other than web and mail
-    addresses, and pictures for which ``address`` has none."""
-    return _nodes(SyntaxTreeNode(_markdown().parse(text)).children, address)
+    addresses, and pictures for which ``address`` has none. Raises ``StudyError`` for a text whose elements are nested
+    too deeply."""
+    return _nodes(SyntaxTreeNode(_parsed(text)).children, address)
 
 
 def _nodes(found: Sequence[SyntaxTreeNode], address: Callable[[str], str | None]) -> list[Node]:
@@ -112,8 +114,7 @@ def with_guidelines(home: Path, study: Study, given: Guidelines, *, max_megapixe
     text, old = given.text.strip(), _kept(study).get("pictures", {})
     rest = {name: value for name, value in study.settings.items() if name != _SETTING}
     if len(text) > MOST_TEXT or not can_be_stored(text):
-        raise StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or have characters that are no "
-                         "text. Shorten them.")
+        raise _too_long()
     names = pictures_of(text)
     if len(names) > MOST_PICTURES:
         raise StudyError(f"The guidelines have {len(names)} pictures, and may have {MOST_PICTURES}. Leave some out.")
@@ -146,6 +147,21 @@ def set_guidelines(
     """Store guidelines of a study; an empty text removes them. Raises ``StudyError``."""
     settings = with_guidelines(home, study, given, max_megapixels=max_megapixels)
     return store.change_settings(study.study_id, settings, by=by)
+
+
+def _parsed(text: str) -> list[Token]:
+    if len(text) > MOST_TEXT:   # before the work is done
+        raise _too_long()
+    found = _markdown().parse(text)
+    if max((one.level for one in _all(found)), default=0) > MOST_NESTED:
+        raise StudyError(f"The guidelines have more than {MOST_NESTED} lists, quotations or emphases inside one "
+                         "another. Write them without.")
+    return found
+
+
+def _too_long() -> StudyError:
+    return StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or have characters that are no text. "
+                      "Shorten them.")
 
 
 def _kept(study: Study) -> Mapping[str, Any]:

@@ -108,8 +108,8 @@ class StudyKind(Protocol):
     def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
         """Whether an answer contradicts itself; None for one that cannot."""
 
-    def dealt_extra(self, rng: Random, near: Mapping[str, Any]) -> Mapping[str, Any]:
-        """``extra`` of an assignment that is dealt beside one with ``near``."""
+    def dealt_extra(self, rng: Random, near: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
+        """``extra`` of an assignment that is dealt between one with ``near`` and one with ``after``."""
 
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -125,7 +125,7 @@ class PlainKind:
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = NOTHING) -> Mapping[str, Any]:
         return answer
 
-    def dealt_extra(self, rng: Random, near: Mapping[str, Any]) -> Mapping[str, Any]:
+    def dealt_extra(self, rng: Random, near: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
         return {}
 
     def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, and_, bindparam, delete, insert, select, update
 
 from annotation.records import Admit, AnswerContext, Draft, Judgement, Saved, name_key
-from cir_core.errors import UsedToken
+from cir_core.errors import StudyClosed, UsedToken
 from storage.checks import check_study_texts
 from storage.engine.database import waits_for_rows
 from storage.mapping import tables
@@ -72,6 +72,8 @@ def save_judgement(
         return Saved(before, repeated=True)
     if not mine.accepting:
         raise closed(mine.name)
+    if mine.state == "handed_on" and _has_ended(connection, judgement.study_id, mine.number):
+        raise StudyClosed(f"{mine.name} has ended for you, and takes no further answers. Those from before are saved.")
     saved_answer = _with_sticky_fields(connection, judgement.item_id, mine, judgement.answer, sticky_fields)
     repeated = before is not None and _same(before.answer, saved_answer, sticky_fields)
     if before is None or not repeated:
@@ -93,6 +95,12 @@ def save_judgement(
     connection.execute(_DROP_DRAFT, of_item)
     overtook = not repeated and before is not None and seen_revision is not None and seen_revision < before.revision
     return Saved(saved, repeated, overtook)
+
+
+def _has_ended(connection: Connection, study_id: str, seat: int) -> bool:
+    """Whether the study has ended for the person of this seat, whose gold score was below the mark."""
+    return any(one.kind == "care" and one.payload.get("act") == "end"
+               for one in own_events(connection, {"study_id": study_id, "seat": seat}))
 
 
 def put_draft(connection: Connection, study_id: str, draft: Draft, sticky_fields: Collection[str]) -> None:

@@ -101,3 +101,11 @@ test("ten answers without a connection go out in order, each once", async () => 
   assert.deepEqual([store.size, sending.away, said.at(-1).text], [0, false, ""]);
   mock.timers.reset();
 });
+
+test("an answer that waits is of its study, whatever the study is called by then", async () => {
+  const { calls, store } = openPage(() => ({ saved: { revision: 1 }, desk: {} }));
+  const sending = createSending("Ada", () => {});
+  const { sent } = await sending.save({ ...answered(0), id: "5f00" });
+  assert.deepEqual(calls.map(({ body }) => [body.study, "id" in body]), [["5f00", false]]);
+  assert.deepEqual([sent.study, store.size], ["S", 0]);
+});

@@ -22,7 +22,7 @@ from annotation.kinds.intake import SEED, Intake, NewStudy, items_of
 from annotation.kinds.proposal import FIRST, preview, propose
 from annotation.kinds.table import KINDS
 from annotation.sources.tables.columns import checked
-from annotation.sources.tables.files import Table
+from annotation.sources.tables.files import MOST_ROWS, Table
 from annotation.sources.tables.known import open_table
 from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
 from annotation.studies.creation import check_name
@@ -99,12 +99,14 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def look(visitor: Visitor, sent: Fields) -> object:
         draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
+        earlier = list((draft.scratch / "studies").glob("*"))   # not what a call after this one has made
         with _said_on_a_page():
             read = _table(draft, intakes)
             columns = checked(_columns(sent["columns"]), read, intake.fields)
             there = pictures(draft, sent.get("gallery"))
             found = items_of(intake, read, columns, there, skip_missing=sent.get("skip_missing") is True)
-            shutil.rmtree(draft.scratch, ignore_errors=True)
+            for one in earlier:
+                shutil.rmtree(one, ignore_errors=True)
             shown = preview(items_of(intake, read, columns, there, first=FIRST), draft.scratch,
                             settings.max_image_megapixels)
         page = {**KINDS[kind].answers.page(shown.study), "own_guidelines": []}
@@ -115,8 +117,8 @@ def new_study_routes(services: Services) -> APIRouter:
     def plan(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "manage")
         _, intake = _kind(sent["kind"], intakes)
-        if not isinstance(sent["items"], int) or sent["items"] < 1:
-            raise StudyError("“items” must be a whole number from 1.")
+        if not isinstance(sent["items"], int) or not 1 <= sent["items"] <= MOST_ROWS:
+            raise StudyError(f"“items” must be a whole number from 1 to {MOST_ROWS:,}.")
         return _forecast(intake, sent["items"], sent["design"])
 
     def guide(visitor: Visitor, sent: Fields) -> object:

@@ -59,7 +59,7 @@ def quality_routes(services: Services) -> APIRouter:
             store.change_settings(study.study_id, {**study.settings, "care": care.as_settings()}, by=visitor.name)
             return {"gold": 0, "training": 0, "dealt": 0}
         return asdict(make_gold(store, study, KINDS[study.kind].answers.dealt_extra, by=visitor.name, care=care,
-                                training=_count(sent.get("training", 0)), most=_count(sent.get("most")),
+                                training=_count(sent.get("training")) or 0, most=_count(sent.get("most")),
                                 person=sent.get("person") if isinstance(sent.get("person"), str) else None))
 
     def methods(visitor: Visitor, query: Mapping[str, str]) -> object:

@@ -96,7 +96,8 @@ class Drafts:
     def remove(self, draft: Draft, part: str, name: str = "") -> None:
         """Remove a file, or with no name all files of the part."""
         if name:
-            (draft.folder / _part(part) / _checked_name(name)).unlink(missing_ok=True)
+            with suppress(OSError):   # no file of that name
+                (draft.folder / _part(part) / _checked_name(name)).unlink()
         else:
             shutil.rmtree(draft.folder / _part(part), ignore_errors=True)
 
@@ -179,15 +180,16 @@ def _checked_name(name: str) -> PurePosixPath:
     """The name of a file, below folders where a folder was chosen. It leads nowhere else."""
     parts = [part for part in name.replace("\\", "/").split("/") if part.strip() not in ("", ".", "..")]
     if not 0 < len(parts) <= 12 or any(len(part.encode("utf-8", "replace")) > 200 or part != printable(part)
-                                       or not _NOT_IN_NAMES.isdisjoint(part) for part in parts):
+                                       or part.startswith(".") or not _NOT_IN_NAMES.isdisjoint(part)
+                                       for part in parts):
         raise StudyError(f"{quoted(shortened(name, 80))} cannot be the name of a file here. Rename it.")
     return PurePosixPath(*parts)
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """Whole files, without those that are derived or on their way."""
+    """Of a part: what is derived or on its way lies elsewhere."""
     for path in folder.rglob("*"):
-        if path.is_file() and not path.name.startswith(".") and path.name != _OWNER:
+        if path.is_file():
             yield path
 
 

@@ -120,9 +120,11 @@ class Preference:
         words = "both are equally good" if preferred == TIE else f"{names[SIDES.index(preferred)]} is better"
         return f"{words[0].upper()}{words[1:]} ({ratings})"
 
-    def dealt_extra(self, rng: Random, near: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Either set first, in the form of the question beside it."""
-        return {"first": rng.choice((1, 2)), "form": near.get("form", 1), "reason": False}
+    def dealt_extra(self, rng: Random, near: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Either set first, in the form of the question before it; asked for a reason where both neighbours are, as in
+        a study that always asks."""
+        return {"first": rng.choice((1, 2)), "form": near.get("form", 1),
+                "reason": bool(near.get("reason") and after.get("reason"))}
 
 
 def shown_sets(item: Item, extra: Mapping[str, Any]) -> tuple[list[str], list[str]]:

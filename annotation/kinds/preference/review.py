@@ -124,7 +124,8 @@ def preference_files(
     Answers excluded by the study's rules are marked in tables, and left out of the other forms unless
     ``everything`` is set.
     """
-    items, assignments = store.items(study.study_id), store.assignments(study.study_id)
+    items = store.items(study.study_id)
+    assignments = [one for one in store.assignments(study.study_id) if one.dealt is None]
     found = review(store, study)
     judgements, removed = found.judgements, found.removed
     if form in ("csv", "parquet"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +19,9 @@ from cir_core.support.texts import counted, quoted
 MOST_BYTES = 200 * 2**20
 MOST_UNPACKED = 1000 * 2**20    # of a spreadsheet, which is an archive
 MOST_ROWS = 200_000
+MOST_CELLS = 20_000_000      # of a sheet, from its first to its last row and column
+MOST_MEMORY, MOST_SECONDS = 4 * 2**30, 300
+_READER = Path(__file__).with_name("spreadsheets.py")
 _REMEDY = "Save the table again, or as “CSV UTF-8”"
 _ZIP, _OLD_EXCEL, _PARQUET = b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"PAR1"
 _SHEETS = {"xl/workbook.xml", "xl/workbook.bin", "content.xml"}   # one of them is in every spreadsheet
@@ -105,26 +110,31 @@ def _checked(
 
 def _spreadsheet(path: Path) -> tuple[list[str], list[tuple[str, list[str]]], tuple[str, ...]]:
     """The first sheet that is not empty."""
-    from python_calamine import CalamineError, CalamineWorkbook, PasswordError
-
     _refuse_bomb(path)
+    # In a process of its own: one cell in the last row and column makes a table of 17 thousand million cells, and a
+    # program that is out of memory ends.
     try:
-        with CalamineWorkbook.from_path(str(path)) as book:
-            sheets = [(name, rows) for name in book.sheet_names
-                      if (rows := book.get_sheet_by_name(name).to_python(skip_empty_area=False))]
-    except PasswordError:
-        raise DatasetError(f"{path.name} is protected by a password. Save it without one.") from None
-    except (CalamineError, OSError, ValueError) as error:
-        raise DatasetError(f"{path.name} cannot be read as a spreadsheet. {_REMEDY}.") from error
-    if not sheets:
+        done = subprocess.run([sys.executable, "-P", str(_READER), str(path.resolve()), str(MOST_CELLS),
+                               str(MOST_MEMORY)], capture_output=True, timeout=MOST_SECONDS, check=False)
+        found = json.loads(done.stdout) if done.returncode == 0 else {"problem": "large"}
+    except subprocess.TimeoutExpired:
+        found = {"problem": "large"}
+    if found.get("problem") == "password":
+        raise DatasetError(f"{path.name} is protected by a password. Save it without one.")
+    if found.get("problem") == "large":
+        raise DatasetError(f"{path.name} has a sheet that is too large to be read. Delete all rows below the table and "
+                           "all columns beside it, also those that look empty, or save the table as “CSV UTF-8”.")
+    if found.get("problem"):
+        raise DatasetError(f"{path.name} cannot be read as a spreadsheet. {_REMEDY}.")
+    if not found["sheets"]:
         return [], [], ()
-    name, rows = sheets[0]
-    texts = [(f"row {number}", [_text(cell) for cell in row]) for number, row in enumerate(rows, 1)]
+    texts = [(f"row {number}", [_text(cell) for cell in row]) for number, row in enumerate(found["rows"], 1)]
     first = next((at for at, (_, cells) in enumerate(texts) if any(cells)), 0)
     names = texts[first][1]
     while names and not names[-1]:
         names.pop()
-    notes = (f"Read from the sheet {quoted(name)}; the other sheets are not used.",) if len(sheets) > 1 else ()
+    name, several = found["sheets"][0], len(found["sheets"]) > 1
+    notes = (f"Read from the sheet {quoted(name)}; the other sheets are not used.",) if several else ()
     return names, texts[first + 1:], notes
 
 

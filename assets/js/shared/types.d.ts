@@ -136,7 +136,7 @@ interface Feedback { right: boolean; expected: string; note: string; verdict: st
 interface Of { study: string; item: string }
 interface Draft<A> extends Of { answer: A; seconds: number; revision: number }
 /** An answer as it is sent. */
-interface Sent<A> extends Of { answer: A; seconds: number; seen_revision: number; then: "next" | "stay"; token?: string; revision?: undefined }
+interface Sent<A> extends Of { id?: string; answer: A; seconds: number; seen_revision: number; then: "next" | "stay"; token?: string; revision?: undefined }
 interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>; replaced: boolean; asked?: number }
 
 // --- adjudication --------------------------------------------------------------------------------

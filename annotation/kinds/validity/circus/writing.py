@@ -69,7 +69,8 @@ def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
     if not any(seat.annotator for seat in seats):
         raise StudyError(f"Nobody has joined {quoted(study.name)} yet, so there is no annotator file to write.")
     return write_circus_users(
-        study, store.items(study.study_id), seats, store.assignments(study.study_id),
+        study, store.items(study.study_id), seats,
+        [one for one in store.assignments(study.study_id) if one.dealt is None],
         store.judgements(study.study_id, history=True))
 
 

@@ -35,8 +35,8 @@ class Overtaken extends ApiProblem {
 export function createLate({ name, drafts, sending, places }) {
   const nameOf = (/** @type {Of} */ { study, item }) => (study === name && places.nameOf(item)) || study;
 
-  async function check(/** @type {Sent<A>} */ { study, item, answer, seen_revision: seen }) {
-    const there = await api("GET", `study/at?study=${encodeURIComponent(study)}&item=${encodeURIComponent(item)}`);
+  async function check(/** @type {Sent<A>} */ { study, id, item, answer, seen_revision: seen }) {
+    const there = await api("GET", `study/at?study=${encodeURIComponent(id ?? study)}&item=${encodeURIComponent(item)}`);
     if (!there.item || there.revision <= (seen ?? 0) || alike(there.answer, answer)) return;
     throw new Overtaken(there.revision);
   }

@@ -188,7 +188,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
       const desk = now();
       if (!desk?.item) return;
       const { item, revision, study } = desk;
-      const press = sending.save({ study: study.name, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
+      const press = sending.save({ study: study.name, id: study.id, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
         drafts.drop(study.name, item.id));
       visits.set(item.id, desk);
       pressed = { item: item.id, same };

@@ -10,6 +10,10 @@ const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later
 const LONG_MS = 60000; // without a connection
 
+// By the study's id: it may have another name by the time the answer leaves.
+/** @template A @param {Sent<A>} body @returns {Sent<A>} */
+const named = ({ id, ...body }) => ({ ...body, study: id ?? body.study });
+
 /** An answer that was not taken. @template A @typedef {ApiProblem & { sent: Sent<A> }} Refused */
 /**
  * @template A
@@ -67,7 +71,7 @@ export function createSending(name, says, ahead = () => undefined) {
         await first.before();
         const { body } = first; // as it is now: a later press may have taken its place
         const asked = row.length === 1 && body.then === "next" ? ahead() : undefined;
-        const answer = /** @type {Pick<Acknowledged<A>, "saved" | "desk">} */ (await api("POST", "study/save", { ...body, ahead: asked }));
+        const answer = /** @type {Pick<Acknowledged<A>, "saved" | "desk">} */ (await api("POST", "study/save", { ...named(body), ahead: asked }));
         wait = FIRST_WAIT_MS;
         since = null;
         if (first.body !== body) { // it was pressed again meanwhile, with another answer

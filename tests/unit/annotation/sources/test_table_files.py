@@ -87,6 +87,19 @@ def test_limits(tmp_path, monkeypatch):
         read(tmp_path / "none.csv")
 
 
+def test_a_cell_far_away_makes_no_table_of_all_the_cells_between(tmp_path):
+    """The last row and column that there are: 17 thousand million cells, a process of 400 GB."""
+    path, far = xlsx(tmp_path / "t.xlsx", [("text",), ("a",)]), tmp_path / "far.xlsx"
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(far, "w") as made:
+        for entry in archive.infolist():
+            content = archive.read(entry)
+            made.writestr(entry, content.replace(b"</sheetData>", b"".join((
+                b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>', b"</sheetData>")))
+                if "worksheets/" in entry.filename else content)
+    with pytest.raises(DatasetError, match="Delete all rows below the table"):
+        read(far)
+
+
 def test_a_damaged_spreadsheet_and_a_zip_of_pictures(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.xlsx", "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook")

@@ -24,11 +24,12 @@ from annotation.studies.creation import (
     set_accepting,
     set_archived,
 )
+from annotation.studies.gold import make_gold
 from annotation.studies.guidelines import Guidelines, set_guidelines, text_of
 from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.overview import seat_progress
 from annotation.studies.service import StudyService
-from cir_core.errors import StorageError, StudyError, UnknownStudy
+from cir_core.errors import StorageError, StudyClosed, StudyError, UnknownStudy
 from cir_core.types.records import new_id
 from storage.mapping import tables
 from tests.fakes.databases import study_store as study_store
@@ -222,6 +223,32 @@ def test_a_duplicate_has_the_same_items_and_seats_and_nobodys_answers(store, tmp
     assert {f"{token}-s.webp", f"{token}-l.webp"} <= names
     with pytest.raises(StudyError, match="taken"):
         duplicate_study(store, tmp_path, study, "One")
+
+
+def test_a_duplicate_has_no_gold_of_somebody(store, tmp_path):
+    study = make_study(store, tmp_path, name="one", items=6, seats=2)
+    planned = {(one.seat, one.position) for one in store.assignments(study.study_id)}
+    known = next(one.item_id for one in store.assignments(study.study_id) if one.seat == 2)
+    store.decide(Decision("d", study.study_id, known, "Judith", 0, "decided-1", valid(), "", NOW))
+    assert make_gold(store, study, Validity().dealt_extra, by="Olga").dealt == 1
+    assert len(store.assignments(study.study_id)) == len(planned) + 1
+    copy = duplicate_study(store, tmp_path, study, "two")
+    assert len(store.assignments(copy.study_id)) == len(planned)
+
+
+def test_no_answer_is_taken_that_the_backup_of_a_removal_lacks(store, tmp_path):
+    study = make_study(store, tmp_path, name="one", items=2, seats=1)
+    service = StudyService(store, {"validity": Validity()})
+    item = service.join(study.study_id, "Ada").item.item_id
+
+    def back_up():
+        with pytest.raises(StudyClosed):
+            service.save(study.study_id, "Ada", item, valid(), "token-00001")
+        raise StorageError("The disk is full.")
+
+    with pytest.raises(StorageError):
+        remove_with_backup(store, tmp_path, study, "one", back_up)
+    service.save(study.study_id, "Ada", item, valid(), "token-00001")   # it is open again
 
 
 def test_an_archived_study_is_closed_and_in_nobodys_list_until_it_is_back(store, tmp_path):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from sqlalchemy import event
 from starlette.testclient import TestClient
 
-from annotation.kinds.table import KINDS
+from annotation.kinds.table import KINDS, Export
 from annotation.records import Decision, Study
 from cir_core.gallery.gallery import Gallery
 from storage.studies.store import SqlStudyStore
@@ -137,9 +139,11 @@ def test_training_is_told_and_gold_is_unseen(
     person = olga.get("/studies/quality", params={"study": study.name}).json()["people"][0]
     assert (person["name"], person["outcomes"], person["gold"]) == ("Ada", [1.0, 1.0], 1.0)
     assert person["answers"] == len(seen) - 2
-    for form in ("csv",):
-        table = olga.get(f"/studies/export?study={study.name}&form={form}&table=judgements").text
-        assert not any(item in table for item in gold)
+    table = olga.get(f"/studies/export?study={study.name}&form=csv&table=judgements").text
+    assert not any(item in table for item in gold)
+    if kind == "validity":   # in which everything planned for a person is a record, answered or not
+        files, _ = KINDS[kind].export(store, study, Export("circus"))
+        assert json.loads(files["Ada.json"])["assignment_count"] == person["answers"]
 
 
 @pytest.mark.parametrize("kind", TOLD)
@@ -165,12 +169,37 @@ def test_below_the_mark_the_study_ends(
     assert ada.post("more")["added"] == 0 and ada.join()["item"] is None
     found = olga.get("/studies/quality", params={"study": study.name}).json()
     assert found["gold"]["ended"] == ["Ada"] and found["people"][0]["gold"] == 0
+    # Late answers of somebody for whom it has ended are taken no more, in whatever row they waited.
+    left = next((one for one in store.overview(study.study_id, "Ada") if one.state == "handed_on"), None)
+    if left:
+        item = next(one for one in store.items(study.study_id) if one.item_id == left.item_id)
+        shown = {"candidates": [{"token": token} for token in item.shown.get("candidates", ())]}
+        late = ada.page.post("/study/save", json={"study": study.name, "item": left.item_id, "token": ada.token(),
+                                                  "answer": told.right(shown)})
+        assert "has ended for you" in late.json()["problem"]
     # What was open lies on a free seat; a rule excludes what there is.
     states = [one.state for one in store.assignments(study.study_id) if one.annotator is None]
     assert set(states) == {"open"} and len(states) >= len(store.items(study.study_id)) - given
     if given > 1:
         rules = olga.get("/studies/quality", params={"study": study.name, "rules": "gold=0.5"}).json()
         assert rules["left"] == 0 and rules["removed"][0]["people"] == ["Ada"]
+
+
+def test_a_save_of_gold_is_as_many_statements_as_another(store: SqlStudyStore, visit: Open, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path, items=16, seats=2)
+    gold = decide(store, study, TOLD["validity"], 3)
+    visit("researcher", "Olga").post("/studies/gold", json={
+        "study": study.name, "care": {"least": 100, "below": "end"}})
+    ada, seen = Person(visit("annotator", "Ada"), study), list[str]()
+    event.listen(store.engine, "before_cursor_execute", lambda c, cursor, statement, *rest: seen.append(statement))
+    desk, counts = ada.join(), dict[str, int]()
+    while desk["item"] is not None:
+        item, before = desk["item"]["id"], len(seen)
+        desk = ada.save(desk, valid())["desk"]
+        counts[item] = len(seen) - before
+    given = list(counts)
+    of_gold, others = ({counts[one] for one in given[1:-1] if (one in gold) is wanted} for wanted in (True, False))
+    assert of_gold and of_gold <= others and len(others) <= 2, (of_gold, others)   # fewer towards the end of the work
 
 
 def test_a_second_training_takes_the_same_answers_and_a_call_that_is_repeated_counts_once(
@@ -213,10 +242,12 @@ def test_what_somebody_who_knows_has_answered_is_gold_for_others(
 def test_gold_needs_decisions_and_right_settings(store: SqlStudyStore, visit: Open, tmp_path: Path) -> None:
     study = make_study(store, tmp_path)
     olga, sent = visit("researcher", "Olga"), {"study": study.name}
+    assert "no adjudicated item" in olga.post("/studies/gold", json=sent | {"training": None}).json()["problem"]
     assert "no adjudicated item" in olga.post("/studies/gold", json=sent).json()["problem"]
     decide(store, study, TOLD["validity"], 2)
     for wrong, said in (({"training": 3}, "2 items with a known answer are not gold yet"),
-                        ({"most": 0.5}, "whole number"),
+                        ({"most": 0.5}, "whole number"), ({"training": "2"}, "whole number"),
+                        ({"person": "Jo"}, "'Jo' has given no sure answer"),
                         ({"care": {"mark": 2}}, "share from 0 to 1"), ({"care": {"below": "shout"}}, "one of nothing"),
                         ({"care": {"marks": 1}}, "settings of training"),
                         ({"care": {"least": 0}}, "whole number from 1")):

@@ -18,6 +18,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.picture_tables import png, zipped
 from tests.fakes.signed_in import SignedIn
+from web.studies import new_study
 from web.studies.new_study import new_study_routes
 from web.studies.uploads import ABANDONED, MOST_DRAFTS
 
@@ -170,6 +171,22 @@ def test_a_files_name_leads_nowhere_else(page: TestClient, home: Path, name: str
     assert all((home / "new-studies" / draft) in path.parents for path in home.rglob("out.png"))
 
 
+def test_every_file_that_comes_is_seen_and_counted(page: TestClient) -> None:
+    draft = begin(page)
+    assert send(page, draft, "table", "owner.txt", b"text\na\n").json()["table"] == [{"name": "owner.txt", "bytes": 7}]
+    assert page.get(f"/studies/new/table?draft={draft}").json()["rows"] == 1
+    for name in ("x/.a.png", ".git/a.png"):
+        assert send(page, draft, "pictures", name, b"x").status_code == 400
+    send(page, draft, "pictures", "x/a.png", b"x")
+    dropped = page.post("/studies/new/drop", json={"draft": draft, "part": "pictures", "name": "x"})
+    assert dropped.status_code == 200 and len(dropped.json()["pictures"]) == 1   # a folder is no file
+
+
+def test_a_plan_of_more_items_than_a_table_has_is_refused(page: TestClient) -> None:
+    sent = {"kind": "validity", "items": 10**30, "design": {}}
+    assert "from 1 to" in page.post("/studies/new/plan", json=sent).json()["problem"]
+
+
 @pytest.mark.parametrize("name", ["", "..", "a\0b.png", "x" * 300, "c:evil.png"])
 def test_a_name_that_is_none_is_refused(page: TestClient, name: str) -> None:
     from urllib.parse import quote
@@ -201,3 +218,26 @@ def test_markdown_is_elements_and_never_html() -> None:
     elements = [one for one in second["children"] if isinstance(one, dict)]
     assert elements == [{"tag": "a", "href": "https://e.org", "children": ["ok"]},
                         {"tag": "img", "src": "here", "alt": "p"}]
+
+
+@pytest.mark.parametrize("text", ["*a " * 2000 + "a* " * 2000, "x" * 60_000])
+def test_guidelines_that_nobody_could_be_shown_are_refused(page: TestClient, text: str) -> None:
+    answer = page.post("/studies/new/guide", json={"draft": begin(page), "text": text})
+    assert answer.status_code == 400 and "guidelines" in answer.json()["problem"]
+
+
+def test_pictures_of_the_latest_look_stay_though_an_earlier_call_ends_later(
+    page: TestClient, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draft, inner, real = filled(page), [], new_study.open_pictures
+
+    def slow(*given: Any) -> Any:
+        if not inner:
+            inner.append(None)
+            inner[0] = page.post("/studies/new/look", json=asked(draft, COLUMNS)).json()
+        return real(*given)
+
+    monkeypatch.setattr(new_study, "open_pictures", slow)
+    page.post("/studies/new/look", json=asked(draft, COLUMNS))
+    picture = re.search(r"studies/new/image/[^\"']+", str(inner[0]["desks"]))
+    assert picture and page.get(f"/{picture[0]}").status_code == 200
