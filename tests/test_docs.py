@@ -86,7 +86,8 @@ PROSE = [page for page in PAGES if page.stem not in ("commands", "calls")]
 @pytest.mark.parametrize("page", PROSE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_sentence_has_more_than_35_words(page):
     """Of prose: code, tables and headings are left out."""
-    prose = re.sub(r"^```.*?^```|^ {4}.*?$|^ *\|.*?$|^#.*?$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = page.read_text("utf-8")
+    prose = re.sub(r"^```.*?^```|^ {4}.*?$|^ *\|.*?$|^#.*?$", "", text, flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", re.sub(r"\]\([^)]*\)", "]", prose))
     sentences = [one for part in parts for one in re.split(r'(?<=[.!?:])\s+(?=[A-Z*`"\[(])', " ".join(part.split()))]
     assert [one for one in sentences if len(one.split()) > 35] == []
