@@ -26,7 +26,7 @@ FOLDER = ROOT / "docs" / "reference"
 _BY = "*Written by `make reference` from {}.*"
 # Pages that explain a setting, by the beginning of its name.
 _MORE = {
-    **dict.fromkeys(("host", "sign_in", "trusted"), "../people"),
+    **dict.fromkeys(("host", "sign_in", "trusted"), "../how-to/operate/accounts"),
     **dict.fromkeys(("public_demo", "demo"), "../how-to/operate/public-demo"),
     **dict.fromkeys(("public_url", "frame"), "../how-to/operate/proxies"),
     **dict.fromkeys(("text_batch", "accel"), "../how-to/operate/deployment"),

@@ -79,13 +79,15 @@ def test_links_between_pages_lead_somewhere():
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-SHORT = [page for page in PAGES if page.parent.name in ("start", "evaluate", "operate") or page.name == "README.md"]
+# These two are the help of commands and calls.
+PROSE = [page for page in PAGES if page.stem not in ("commands", "calls")]
 
 
-@pytest.mark.parametrize("page", SHORT, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PROSE, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_no_sentence_has_more_than_35_words(page):
     """Of prose: code, tables and headings are left out."""
-    prose = re.sub(r"^```.*?^```|^ {4}.*?$|^\|.*?$|^#.*?$", "", page.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = page.read_text("utf-8")
+    prose = re.sub(r"^```.*?^```|^ {4}.*?$|^ *\|.*?$|^#.*?$", "", text, flags=re.MULTILINE | re.DOTALL)
     parts = re.split(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )", re.sub(r"\]\([^)]*\)", "]", prose))
     sentences = [one for part in parts for one in re.split(r'(?<=[.!?:])\s+(?=[A-Z*`"\[(])', " ".join(part.split()))]
     assert [one for one in sentences if len(one.split()) > 35] == []
@@ -126,7 +128,7 @@ def test_the_first_admin_is_made_as_the_service_s_account():
 
 
 def test_rubric_keys_and_reasons_are_documented():
-    page = (ROOT / "docs/studies.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/studies/screens.md").read_text("utf-8")
     rubric = newest_rubric()
     documented = dict(re.findall(r"^\| `(\d)` \| `([A-Z_]+)` \|", page, re.MULTILINE))
     assert documented == {one.key: one.code for one in (*rubric.flags, rubric.valid)}
@@ -134,7 +136,7 @@ def test_rubric_keys_and_reasons_are_documented():
 
 
 def test_columns_of_study_tables_are_documented():
-    page = (ROOT / "docs/studies.md").read_text("utf-8")
+    page = (ROOT / "docs/reference/studies/files.md").read_text("utf-8")
     listed = page.split("| Columns | In |")[1].split("\n\n")[0]
     names = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in listed.splitlines()[2:])))
     tables = (judgement_table(STUDY, [], {}, []), item_table(STUDY, [], [], {}))

@@ -259,8 +259,8 @@ def test_a_gate_in_windows_at_once(crowd: Crowd, come: Come) -> None:
 
 
 def test_the_script_in_the_docs(crowd: Crowd) -> None:
-    page = (ROOT / "docs/preference.md").read_text("utf-8")
-    script, = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs/how-to/studies/programs.md").read_text("utf-8")
+    script = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
     stores = stores_of(crowd.server.home)
     try:
         PeopleService(stores.people).add("Ada", "her password", "annotator")

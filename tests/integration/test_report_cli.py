@@ -293,7 +293,7 @@ def test_an_option_of_other_kinds_is_refused(validity, preference, sessions):
 
 
 def test_the_example_of_the_docs(validity, tmp_path, monkeypatch, capsys):
-    text = Path(__file__).parents[2].joinpath("docs", "analysis.md").read_text("utf-8")
+    text = Path(__file__).parents[2].joinpath("docs", "how-to", "studies", "paper.md").read_text("utf-8")
     [example] = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     exec(example.replace("First hundred", validity.name), {})

@@ -179,7 +179,7 @@ def test_somebody_elses_item_and_one_that_is_made_up(judged: Server, come: Come)
 
 
 def test_the_script_in_the_docs(server: Server) -> None:
-    page = (ROOT / "docs/studies.md").read_text("utf-8")
+    page = (ROOT / "docs/how-to/studies/programs.md").read_text("utf-8")
     script = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[0]
     stores = stores_of(server.home)
     try:

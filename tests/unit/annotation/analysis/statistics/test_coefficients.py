@@ -206,7 +206,7 @@ def test_a_share_of_none_or_all_has_wilsons_interval(value, low, high, draws):
 
 
 def test_few_items_are_remarked_on_for_kappas_alone():
-    """Intervals of AC1 and of Brennan and Prediger hold with few items and a rare answer (docs/analysis.md)."""
+    """Intervals of AC1 and Brennan-Prediger hold with few items and a rare answer (docs/concepts/agreement.md)."""
     table = made(1, 2, 0.0, units=15)
     found = agreement_estimates(table, agreement_draws(table, (), 100, 1), Options(draws=100))
     assert {key for key, one in found.items() if "interval unreliable" in one.reason} == {"krippendorff_alpha",
