@@ -19,6 +19,7 @@ from cir_core.support.files import write_atomically
 from cir_core.support.texts import counted
 
 _PREAMBLE = Path(__file__).resolve().parents[2] / "assets" / "report" / "preamble.tex"
+_NO_NAME = re.compile(r"[^A-Za-z0-9]+")
 FIGURES, TABLES = "figures", "tables"
 
 
@@ -114,7 +115,7 @@ def _headline(one: Headline) -> tuple[str, ...]:
 
 def _file_name(figure: Figure) -> str:
     """Keys may have names of files or systems in them."""
-    return re.sub(r"[^A-Za-z0-9]+", "-", figure.key).strip("-")[:80] or "figure"
+    return _NO_NAME.sub("-", figure.key).strip("-")[:80] or "figure"
 
 
 def _json(value: Mapping[str, Any]) -> str:

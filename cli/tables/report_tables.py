@@ -121,8 +121,8 @@ def _print_notes(notes: Footnotes) -> None:
 
 
 def _without_zeros(table: ReportTable) -> ReportTable:
-    """Without rows of numbers that are all zero, such as a flag that nobody set. Counts stand for what a number rests
-    on where there are other numbers."""
+    """Without rows of numbers that are all zero, such as a flag that nobody set, whose coefficients may be 1 as well.
+    Counts stand for what a number rests on where there are other numbers."""
     keys = {column.key for column in table.columns}
     bounds = {f"{key}_{bound}" for key in keys for bound in ("low", "high")}
     numbers = [place for place, column in enumerate(table.columns)
@@ -130,8 +130,9 @@ def _without_zeros(table: ReportTable) -> ReportTable:
     told = [place for place in numbers if table.columns[place].kind != "count"] or numbers
 
     def zero(row: Sequence[Any]) -> bool:
-        cells = {row[place] for place in told} - {None}
-        return bool(cells) and not any(cells)
+        cells = {place: row[place] for place in told if row[place] is not None}
+        return bool(cells) and not row[told[0]] and not any(
+            cell and not (cell == 1 and table.columns[place].kind == "number") for place, cell in cells.items())
 
     return replace(table, rows=tuple(row for row in table.rows if not zero(row)))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import gc
 import json
+import logging
 import os
 import runpy
 import select
@@ -41,6 +42,7 @@ def main() -> None:
         import_module(late)
 
     keep_encoder(warm=True)
+    logging.getLogger().handlers.clear()     # what open_clip says while it loads makes one, for standard error
 
     # Python warns of a module that is run although it was imported.
     del sys.modules["triton"], sys.modules["cli.main"]

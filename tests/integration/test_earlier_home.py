@@ -73,6 +73,8 @@ RENAMED = {"hs-fashioniq/1": "hs-fashioniq-reworded/1", "circled/1": "circled-re
 
 
 def differences(before: Any, now: Any, at: str = "", key: str = "") -> Iterator[str]:
+    if before is None and "ci95" in at:
+        return     # of a share of 0 or 100 %, which has an interval since
     if isinstance(before, dict):
         if not isinstance(now, dict):
             yield f"{at} was an object"
@@ -117,6 +119,8 @@ def test_answers_have_the_same_keys_and_values(answers: list[tuple[dict[str, Any
             elif one["path"].startswith("/analysis/scores/choices"):    # nor the methods
                 known = {method["name"] for method in one["body"]["methods"]}
                 now["methods"] = [method for method in now["methods"] if method["name"] in known]
+            elif one["path"].startswith("/analysis/report?"):    # nor how the screen arranges the numbers of "report"
+                now["sections"] = one["body"].get("sections")
             wrong += differences(packed(one)["body"], now, place)
         elif one["body"] is not None and answer.text != one["body"]:
             wrong.append(f"{place}: another text")

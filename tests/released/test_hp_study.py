@@ -169,7 +169,7 @@ def test_what_the_release_does_not_say(report):
     said = " ".join(report.about.notes)
     assert "307 of 3,050" in said and "hich set was shown first" in said
     assert "No question of this study was answered by two people" in said
-    assert "Each of 61 people answered about 50: resampling people (--resample people)" in said
+    assert "Each of 61 people answered about 50: resampling people accounts" in said
     assert report.identical_sets == 11 and "the same images in 11 questions" in said
     assert report.methods == () and report.no_methods == "the methods of the sets were not recorded"
     assert preference_json(report)["metrics"]["recall@5"]["spearman"]["rho"] == pytest.approx(0.15349, abs=5e-6)

@@ -18,6 +18,7 @@ from annotation.records import (
     AUDIT_ACTIONS,
     AuditAction,
     Decision,
+    GoldItem,
     MetricScores,
     Participant,
     PaymentDecision,
@@ -97,6 +98,8 @@ CASES: Mapping[AuditAction, Callable[[There], object]] = {
     "study.renamed": lambda it: it.studies.rename(it.study.study_id, "Second", by="Ada"),
     "study.removed": lambda it: it.studies.remove(it.study.study_id, by="Ada"),
     "study.settings": lambda it: it.studies.change_settings(it.study.study_id, {"broad_at": 3}, by="Ada"),
+    "study.gold": lambda it: it.studies.make_gold(it.study.study_id, lambda there, places: (
+        [GoldItem(it.study.study_id, it.answered, "gold", valid(), "", "Ada", NOW)], []), by="Ada"),
     "study.recruiting": lambda it: it.recruitment.save(
         Recruitment(it.study.study_id, "link-token", "secret", {"open": True}), by="Ada"),
     "study.paid": lambda it: it.recruitment.pay(it.study.study_id, [PaymentDecision("p1", "approved")], by="Ada"),

@@ -22,7 +22,8 @@ WHOLE = {
     "cir_core/sessions/service.py: session.protocol.encoder.spec", "web/search/actions/settings.py: encoder",
     "storage/studies/scores.py: study.name", "storage/studies/scores.py: name", "cli/evaluate/answers.py: system",
     "cli/evaluate/answers.py: run.system", "cli/galleries/captions.py: name", "cli/galleries/galleries.py: name",
-    "cli/studies/studies.py: study.name", "cli/studies/participants.py: study.name",
+    "cli/studies/studies.py: study.name", "cli/studies/studies.py: made.name",
+    "cli/studies/participants.py: study.name",
 }
 
 

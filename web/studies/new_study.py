@@ -33,6 +33,7 @@ from cir_core.images.load import process_image, within
 from cir_core.settings import Settings
 from cir_core.support.texts import quoted
 from web.http.json_api import Endpoint, Fields, get_endpoint, in_thread, json_routes, post_endpoint, refused, reply
+from web.http.public_errors import public_message
 from web.http.request_fields import TooLarge
 from web.http.visitor import Visitor, check, require
 from web.services import Services
@@ -43,7 +44,7 @@ from web.studies.uploads import Draft, Drafts
 _HEAD = 5            # rows that are shown
 _CELL = 200          # characters of one
 _EDGE = 1280         # pixels of a picture
-_OPTION = re.compile(r"\s*\(--[^)]*\)")   # of the command line, in a sentence
+_OPTION = re.compile(r" ?\(--[^()]*\)")   # of the command line, in a sentence
 _ASKED = ("draft", "kind", "columns")
 _ALSO = ("gallery", "skip_missing", "design")
 Json = dict[str, Any]
@@ -173,7 +174,7 @@ def _joined(routes: APIRouter, drafts: Drafts, settings: Settings) -> APIRouter:
             await drafts.receive(draft, request.query_params.get("part", ""), unquote(name), request.stream())
             return reply(await in_thread(lambda: _files_json(draft), page="studies"))
         except TooLarge as error:
-            return reply({"problem": str(error), "kind": "too-large"}, 413)
+            return reply({"problem": public_message(error), "kind": "too-large"}, 413)
         except CirqueError as error:
             return refused(error)
 
@@ -219,7 +220,7 @@ def _said_on_a_page() -> Iterator[None]:
     try:
         yield
     except (DatasetError, GalleryError, StudyError) as error:
-        raise StudyError(_OPTION.sub("", str(error))) from error
+        raise StudyError(_OPTION.sub("", public_message(error))) from error
 
 
 def _kind(name: object, intakes: Mapping[str, Intake]) -> tuple[str, Intake]:
@@ -250,7 +251,7 @@ def _forecast(intake: Intake, items: int, design: object) -> Json:
     try:
         return asdict(intake.forecast(items, intake.checked_design(_design(design))))
     except StudyError as error:
-        return {"problem": str(error)}
+        return {"problem": public_message(error)}
 
 
 def _beside(folder: Path) -> Callable[[str], Path | None]:

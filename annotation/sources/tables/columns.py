@@ -52,15 +52,21 @@ def _spelt(name: str) -> str:
     return re.sub(r"[\s_-]+", " ", name.strip().casefold())
 
 
+def _is_one_of(name: str, stem: str) -> bool:
+    """Whether ``name`` is ``stem``, its plural, or one of several such columns: "image 2", "images.left", "image3"."""
+    rest = name.removeprefix(stem)
+    more = rest.removeprefix("s")
+    return name.startswith(stem) and (not more or rest.isdecimal() or (more[0] in " :." and more.strip(" :.") != ""))
+
+
 def guessed(names: Sequence[str], fields: Sequence[Field]) -> dict[str, tuple[str, ...]]:
     """The columns of each field, as far as they can be told by their names. No column serves two fields."""
     spelt = {_spelt(name): name for name in reversed(names) if name}
     found: dict[str, tuple[str, ...]] = {}
     for field in sorted(fields, key=lambda field: not field.many):    # "candidates" is no reference
         if field.many:
-            stems = "|".join(re.escape(_spelt(known)) for known in field.known)
-            called = re.compile(rf"(?:{stems})(?:s?|s?[ :.]+\S.*|\d+)")
-            taken = tuple(name for name in names if called.fullmatch(_spelt(name)) and name in spelt.values())
+            taken = tuple(name for name in names if name in spelt.values()
+                          and any(_is_one_of(_spelt(name), _spelt(known)) for known in field.known))
         else:
             taken = next(((spelt[_spelt(known)],) for known in field.known if _spelt(known) in spelt), ())
         if taken:

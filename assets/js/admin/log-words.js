@@ -8,7 +8,7 @@ const SAID = {
   "invitation.made": "created an invitation", "invitation.used": "used an invitation", "invitation.withdrawn": "withdrew an invitation",
   "study.made": "created a study", "study.imported": "imported a study", "study.opened": "opened a study", "study.closed": "closed a study",
   "study.released": "reassigned somebody’s work", "study.renamed": "renamed a study", "study.removed": "removed a study",
-  "study.settings": "changed a study’s settings", "study.exported": "exported a study",
+  "study.settings": "changed a study’s settings", "study.gold": "made training or gold items", "study.exported": "exported a study",
   "study.recruiting": "changed how a study recruits", "study.paid": "approved or rejected participants",
   "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
