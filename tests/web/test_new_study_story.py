@@ -60,9 +60,15 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     shown.get_by_role("button", name="Close").click()
     page.get_by_label("People per item").fill("2")
     expect(page.get_by_text("100 judgements")).to_be_visible()          # 50 items, two people each
-    page.get_by_label("Guidelines", exact=True).fill("# Look\n\nTake *both* pictures.")
+    late = []
+    page.route("**/studies/new/guide", lambda route: late.append(route))   # it takes no built-in
+    with page.expect_request("**/studies/new/guide"):
+        page.get_by_label("Guidelines", exact=True).fill("# Look\n\nTake *both* pictures.")
     page.get_by_label("Name of the study").fill(NAME)
     page.get_by_role("button", name="Open the study").click()
+    expect(page.get_by_text("Waiting for what is still being sent")).to_be_visible()   # it needs the uploaded files
+    late[0].continue_()
+    page.unroute("**/studies/new/guide")
     page.get_by_role("button", name="Make a link").click()
     page.get_by_role("button", name="Let people in").click()
     at_rest(page)

@@ -36,12 +36,12 @@ const size = (/** @type {{ bytes: number }[]} */ files) => {
 
 /**
  * A place for files of a part. ``changed(files)`` hears what is there then.
- * @param {{ part: DraftPart, label: string, hint: string, accept: string, many?: boolean, folder?: boolean, draft(): Promise<string>, changed(files: DraftFiles): unknown }} of
+ * @param {{ part: DraftPart, label: string, hint: string, accept: string, many?: boolean, folder?: boolean, draft(): Promise<string>, during(work: Promise<unknown>): unknown, changed(files: DraftFiles): unknown }} of
  */
-export function fileBox({ part, label, hint, accept, many = false, folder = false, draft, changed }) {
+export function fileBox({ part, label, hint, accept, many = false, folder = false, draft, during, changed }) {
   const problem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), state = h("p", { class: "cq-quiet", role: "status" });
   const bar = h("progress", { class: "st-bar", max: 1, value: 0, hidden: true, "aria-label": `${label}: sent` });
-  const chosen = (/** @type {HTMLInputElement} */ input) => { take([...(input.files ?? [])]); input.value = ""; };
+  const chosen = (/** @type {HTMLInputElement} */ input) => { during(take([...(input.files ?? [])])); input.value = ""; };
   const input = h("input", { type: "file", class: "sr", accept, multiple: many, "aria-label": label, onchange: () => { chosen(input); } });
   const whole = h("input", { type: "file", class: "sr", webkitdirectory: true, multiple: true, "aria-label": `${label}: a folder`, onchange: () => { chosen(whole); } });
   const drop = h("button", { class: "cq-btn small", type: "button", text: "Remove", hidden: true, onclick: async () => {
@@ -56,7 +56,7 @@ export function fileBox({ part, label, hint, accept, many = false, folder = fals
     ondrop: (event) => {
       event.preventDefault();
       element.classList.remove("over");
-      take([...(event.dataTransfer?.files ?? [])]);
+      during(take([...(event.dataTransfer?.files ?? [])]));
     } },
   h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: many ? "Choose files" : "Choose a file", "aria-label": `${label}: choose`, onclick: () => input.click() }),
     folder ? h("button", { class: "cq-btn", type: "button", text: "Choose a folder", onclick: () => whole.click() }) : null, h("span", { class: "cq-quiet", text: hint }), input, folder ? whole : null),

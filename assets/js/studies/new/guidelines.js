@@ -22,7 +22,7 @@ export function guideEditor({ value, read, changed }) {
       if (mine === asked) tellIn(problem, messageOf(error));
     }
   }
-  return { element: h("div", {}, h("div", { class: "cq-sttwin" }, text, shown), problem), draw };
+  return { element: h("div", {}, h("div", { class: "cq-sttwin" }, text, shown), problem), draw, stop: typed.stop };
 }
 
 /** @param {string} draft @param {string} text */

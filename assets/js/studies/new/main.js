@@ -17,7 +17,7 @@ export async function newView(/** @type {Screen} */ screen) {
   /** @type {Typed} */
   const typed = { draft: "", name: "", kind: "", columns: {}, gallery: "", skip: false, design: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
   const keep = () => keptInTab.write(KEPT, typed);
-  let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0;
+  let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0, making = false;
   let beginning = /** @type {Promise<string> | null} */ (null);
   const soon = createDelay(WAIT_MS);
   const draft = async () => {
@@ -25,15 +25,24 @@ export async function newView(/** @type {Screen} */ screen) {
     beginning ??= api("POST", "studies/new/begin", {}).then((found) => { typed.draft = found.draft; keep(); return found.draft; }).finally(() => { beginning = null; });
     return beginning;
   };
+  // Calls about the draft: the study takes its files away, so that it is created only when all have ended.
+  const calls = /** @type {Set<Promise<unknown>>} */ (new Set());
+  /** @type {<T>(call: Promise<T>) => Promise<T>} */
+  const during = (call) => {
+    const over = () => calls.delete(call);
+    calls.add(call);
+    call.then(over, over);
+    return call;
+  };
   const kindOf = () => kinds.find(({ kind }) => kind === typed.kind) ?? kinds[0];
 
   // --- the table ------------------------------------------------------------------------------
   const tableProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), tableFacts = h("div", {}), columnPart = h("div", { class: "cq-stfields" });
   const about = h("p", { class: "cq-quiet" }), other = h("p", { class: "cq-inline", hidden: true });
   const kindChoice = h("select", { onchange: () => { typed.kind = kindChoice.value; drawKind(); } }, kinds.map(({ kind, title }) => h("option", { value: kind, text: title })));
-  const tableBox = fileBox({ part: "table", label: "Table", accept: TABLES, draft, changed: ({ table: there }) => { if (there.length) readTable(true); else noTable(); },
+  const tableBox = fileBox({ part: "table", label: "Table", accept: TABLES, draft, during, changed: ({ table: there }) => { if (there.length) readTable(true); else noTable(); },
     hint: "CSV, TSV, spreadsheet, JSON, JSON lines or Parquet; files of FashionIQ, CIRR, CIRCO, M-BEIR and CIRCUS are recognised." });
-  const pictureBox = fileBox({ part: "pictures", label: "Pictures", many: true, folder: true, accept: PICTURES, draft, hint: `A ZIP, a folder, or several files; ${count(most)} MB in all.`,
+  const pictureBox = fileBox({ part: "pictures", label: "Pictures", many: true, folder: true, accept: PICTURES, draft, during, hint: `A ZIP, a folder, or several files; ${count(most)} MB in all.`,
     changed: ({ pictures: there }) => { pictures = there.length; check(); } });
   const gallery = h("select", { "aria-label": "Gallery with the pictures", onchange: () => { typed.gallery = gallery.value; keep(); drawSource(); check(); } },
     h("option", { value: "", text: "Uploaded pictures" }), galleries.map(({ name, size }) => h("option", { value: name, text: `Gallery ${name}, ${plural(size, "image")}`, selected: typed.gallery === name })));
@@ -50,7 +59,8 @@ export async function newView(/** @type {Screen} */ screen) {
   async function readTable(/** @type {boolean} */ fresh) {
     tellIn(tableProblem, "");
     try {
-      table = await api("GET", `studies/new/table?draft=${await draft()}`, undefined, { patience: LONG_MS });
+      const read = /** @type {DraftTable} */ (await during(draft().then((it) => api("GET", `studies/new/table?draft=${it}`, undefined, { patience: LONG_MS }))));
+      table = read;
     } catch (error) {
       noTable();
       return tellIn(tableProblem, messageOf(error));
@@ -77,7 +87,7 @@ export async function newView(/** @type {Screen} */ screen) {
   const show = h("button", { class: "cq-btn primary", type: "button", text: "See the first items as a judge", disabled: true, onclick: () => { if (look?.desks.length) openPreview(kindOf().kind, look); } });
   function drawLook() {
     show.disabled = !look?.desks.length;
-    for (const button of [open, closed]) button.disabled = !look;
+    for (const button of [open, closed]) button.disabled = !look || making;
     if (look) facts.textContent = [`${plural(look.items, kindOf().one, kindOf().many)}: ${Object.entries(look.counts).map(([group, number]) => `${group.replace(/^table::/, "")} ${count(number)}`).join(", ")}.`, ...look.notes].join(" ");
     if (look) design.show(look.items, look.forecast);
   }
@@ -96,7 +106,7 @@ export async function newView(/** @type {Screen} */ screen) {
   async function reads() {
     const mine = ++asked;
     try {
-      const found = await api("POST", "studies/new/look", { draft: await draft(), ...asks() }, { patience: LONG_MS });
+      const found = await during(draft().then((it) => api("POST", "studies/new/look", { draft: it, ...asks() }, { patience: LONG_MS })));
       if (mine !== asked) return;
       look = found;
     } catch (error) {
@@ -110,8 +120,8 @@ export async function newView(/** @type {Screen} */ screen) {
   // --- design, guidelines, and the study -------------------------------------------------------
   const designBox = h("div", {});
   let design = designPart(kindOf(), {}, keep);
-  const guide = guideEditor({ value: typed.guidelines, changed: (text) => { typed.guidelines = text; keep(); }, read: async (text) => draftGuide(await draft(), text) });
-  const guideBox = fileBox({ part: "guidelines", label: "Pictures of the guidelines", many: true, accept: "image/*", draft, hint: "Write ![What it shows](name.jpg) where a picture belongs.", changed: () => guide.draw() });
+  const guide = guideEditor({ value: typed.guidelines, changed: (text) => { typed.guidelines = text; keep(); }, read: (text) => during(draft().then((it) => draftGuide(it, text))) });
+  const guideBox = fileBox({ part: "guidelines", label: "Pictures of the guidelines", many: true, accept: "image/*", draft, during, hint: "Write ![What it shows](name.jpg) where a picture belongs.", changed: () => guide.draw() });
   const name = h("input", { type: "text", maxlength: 80, value: typed.name, required: true, oninput: () => { typed.name = name.value; keep(); } });
   const endProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), end = h("p", { class: "cq-quiet", role: "status" });
   const open = h("button", { class: "cq-btn primary", type: "button", text: "Open the study", disabled: true, onclick: () => make(true) });
@@ -122,16 +132,25 @@ export async function newView(/** @type {Screen} */ screen) {
       name.focus();
       return tellIn(endProblem, "Give the study a name.");
     }
-    open.disabled = closed.disabled = true;
-    end.textContent = "Copying the pictures …";
+    making = true;
+    drawLook();
+    guide.stop();
     try {
+      while (calls.size) {
+        end.textContent = "Waiting for what is still being sent …";
+        await Promise.allSettled(calls);
+      }
+      soon.stop();
+      end.textContent = "Copying the pictures …";
       const made = await api("POST", "studies/new/create", { draft: await draft(), name: typed.name, guidelines: typed.guidelines, open: opens, ...asks() }, { patience: LONG_MS });
       keptInTab.write(KEPT, null);
       screen.go(made.name, "invite");
     } catch (error) {
       tellIn(endProblem, messageOf(error));
-      open.disabled = closed.disabled = false;
+      if (!look) check(); // more pictures came meanwhile
     }
+    making = false;
+    drawLook();
     end.textContent = "";
   }
   const discard = async () => {
