@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-ParticipantState = Literal["new", "in", "expired", "finished", "screened-out", "over-quota"]
+ParticipantState = Literal["new", "in", "expired", "finished", "ended", "screened-out", "over-quota"]
 """``new``: consent or screening is pending. ``expired``: no activity for longer than the time limit, and the open work
-was released."""
+was released. ``ended``: finished early, for training or gold items were answered below the mark."""
 Payment = Literal["open", "approved", "rejected"]
 HOLDS_A_PLACE: frozenset[ParticipantState] = frozenset({"in", "finished"})
 

@@ -152,19 +152,21 @@ class RecruitmentService:
             lambda everybody, one: has_place(door.settings, planned, everybody, one), door.settings.over_quota.code)
 
     def finish(self, door: Door, who: Participant) -> Participant:
-        """The end, once everything is answered; the same code again for who has finished. Raises ``StudyError`` while
-        something is left."""
-        if who.state == "finished":
+        """The end, once everything is answered; the same code again for who has finished. Those for whom the study has
+        ended below the mark get an end and a code of their own. Raises ``StudyError`` while something is left."""
+        if who.state in ("finished", "ended"):
             return who
         who = self.enter(door, who)
         workspace = self._studies.workspace(door.study.study_id, who.annotator)
         code = door.settings.complete.code or person_code(door.link.secret, door.study.study_id, who.annotator)
-        if workspace.survey is not None:
+        if early := self._studies.has_ended(workspace.study, who.annotator):
+            code = door.settings.below_mark.code
+        elif workspace.survey is not None:
             gate = workspace.survey.gate
             if gate is None or gate["kind"] != "finished":
                 raise StudyError("There is something left to answer. Go back to the study and answer it; then finish.")
             code = door.settings.complete.code or gate["code"] or code
-        return self.store.finish(door.study.study_id, who.participant_id, self._clock(), code)
+        return self.store.finish(door.study.study_id, who.participant_id, self._clock(), code, early=early)
 
     # --- cookies ---------------------------------------------------------------------------------------
 
@@ -212,7 +214,7 @@ def _mark(link: Recruitment, annotator: str) -> str:
 
 def ending_of(door: Door, who: Participant) -> tuple[EndingName, Ending]:
     """Which end somebody has come to."""
-    name: EndingName = ("complete" if who.state == "finished" else
-                        "screened_out" if who.state == "screened-out" else "over_quota")
+    names: dict[str, EndingName] = {"finished": "complete", "screened-out": "screened_out", "ended": "below_mark"}
+    name = names.get(who.state, "over_quota")
     found: Any = getattr(door.settings, name)
     return name, found

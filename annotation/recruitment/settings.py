@@ -19,11 +19,12 @@ from cir_core.support.toml_files import load_toml
 _LINE, _TEXT, _ADDRESS = 300, 20_000, 2000
 Line = Annotated[str, Field(max_length=_LINE)]
 Prose = Annotated[str, Field(max_length=_TEXT)]
-EndingName = Literal["complete", "screened_out", "over_quota"]
+EndingName = Literal["complete", "screened_out", "over_quota", "below_mark"]
 _SAID: Mapping[EndingName, str] = {
     "complete": "Thank you. Your answers are saved.",
     "screened_out": "Thank you for your interest. This study is for people with other answers, so it ends here.",
     "over_quota": "Thank you for your interest. There is no place left in this study.",
+    "below_mark": "Thank you for your time. The study ends here for you. Your answers are saved.",
 }
 
 
@@ -94,6 +95,7 @@ class Settings(Part):
     complete: Ending = Ending()
     screened_out: Ending = Ending()
     over_quota: Ending = Ending()
+    below_mark: Ending = Ending()
 
     @field_validator("parameter")
     @classmethod

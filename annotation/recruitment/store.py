@@ -42,8 +42,10 @@ class RecruitmentStore(Protocol):
         ``full_code``. Before that, participants without activity for longer than ``idle`` expire, and their open work
         is released. One transaction, in which the study is locked. Raises ``StudyClosed``."""
 
-    def finish(self, study_id: str, participant_id: str, at: datetime, code: str) -> Participant:
-        """Record the end, once. Raises ``StudyError`` while there is open work."""
+    def finish(
+        self, study_id: str, participant_id: str, at: datetime, code: str, *, early: bool = False,
+    ) -> Participant:
+        """Record the end, once; ``early``: below the mark. Raises ``StudyError`` while there is open work."""
 
     def pay(self, study_id: str, decisions: Sequence[PaymentDecision], *, by: str = LOCAL) -> int:
         """Save payment decisions, all or none; returns how many."""

@@ -211,6 +211,10 @@ class StudyService:
         ) if self._control.may_have_more(found, annotator) else 0
         return added, self.workspace(study_id, annotator, ahead=ahead)
 
+    def has_ended(self, study: Study, annotator: str) -> bool:
+        """Whether the study has ended for this person below the mark of its training or gold items."""
+        return not self._control.may_have_more(study, annotator)
+
     def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
         """The person's assignments in order, without reassigned ones."""
         mine = self._store.overview(self._study_id(study), annotator)

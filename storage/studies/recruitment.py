@@ -123,11 +123,13 @@ class SqlRecruitmentStore:
                                                   {"text": there.consent}, at))
             return _change(connection, there, state="in", seated_at=there.seated_at or at)
 
-    def finish(self, study_id: str, participant_id: str, at: datetime, code: str) -> Participant:
+    def finish(
+        self, study_id: str, participant_id: str, at: datetime, code: str, *, early: bool = False,
+    ) -> Participant:
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
             there = _known(connection, study_id, participant_id)
-            if there.state == "finished":
+            if there.state in ("finished", "ended"):
                 return there
             seat = find_seat(connection, study_id, there.annotator, lock=True)
             if there.state != "in" or seat is None or not seat.total or seat.done < seat.total:
@@ -136,7 +138,7 @@ class SqlRecruitmentStore:
                     _event.study_id == study_id, _event.seat == seat.number, _event.kind == "finish")).first():
                 save_event(connection, StudyEvent(new_id(), study.study_id, there.annotator, "finish", "finish",
                                                   {"code": code}, at))
-            return _change(connection, there, state="finished", finished_at=at, code=code)
+            return _change(connection, there, state="ended" if early else "finished", finished_at=at, code=code)
 
     def pay(self, study_id: str, decisions: Sequence[PaymentDecision], *, by: str = LOCAL) -> int:
         check_study_texts(*decisions)

@@ -18,7 +18,7 @@ from tests.fakes.patterns import Use, files, hostile_to, uses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timers of CPU time")
 
-SIZES = (32, 2_000, 8_000)      # characters; the first against patterns that take exponential time
+SIZES = (32, 400, 2_000, 8_000)      # characters; the first against patterns that take exponential time
 WORTH = 0.004       # seconds of CPU below which nothing can be measured
 DOUBLED = 3.2       # twice the text may take so many times the time; quadratic is 4
 PATIENCE = 1.0      # seconds of CPU for one text of any size
@@ -92,7 +92,7 @@ def more_than_linear(apply: Callable[[str], object], begin: str, piece: str, end
     before = (0, 0.0)
     for size in SIZES:
         try:
-            now = seconds(size)
+            now = seconds(size, 1 if before[0] else 3)
         except TooLong:
             return f"over {PATIENCE:g} s for {size:,} characters"
         if before[0] and now > WORTH and now > before[1] * size / before[0]:
@@ -105,6 +105,8 @@ def more_than_linear(apply: Callable[[str], object], begin: str, piece: str, end
                 return f"{', '.join(f'{one * 1000:.1f} ms' for one in times)} for {whole // 4:,} characters and twice"
             if size == SIZES[-1] and times[0] > WORTH and times[2] / times[0] > DOUBLED ** 2:
                 return f"{times[2] / times[0]:.0f} times the time for four times the text"
+        if before[0] and now <= before[1] * size / before[0]:
+            break      # not even in proportion, from so few characters to so many: more of them tell nothing
         before = (size, now)
     return ""
 

@@ -65,7 +65,7 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         if found is None and value:
             door = recruitment.door(token)
             who = recruitment.by_cookie(door, value)
-            if who is None or who.state not in ("in", "expired", "finished"):
+            if who is None or who.state not in ("in", "expired", "finished", "ended"):
                 return None
             found = _Known(Visitor(who.annotator, "annotator", frozenset({"annotate"}), open=False,
                                    study=door.study.study_id, title=door.title), door.study.name)

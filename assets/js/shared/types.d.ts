@@ -329,14 +329,14 @@ interface Window { Plotly: Plotly }
 
 // --- participants without accounts ------------------------------------------------------------------
 
-type RecruitingEnd = "complete" | "screened_out" | "over_quota";
+type RecruitingEnd = "complete" | "screened_out" | "over_quota" | "below_mark";
 interface RecruitingQuestion { key: string; text: string; answers: string[]; accepts: string[] }
 interface RecruitingQuota { where: Record<string, string>; most: number }
 interface RecruitingSettings extends Record<RecruitingEnd, { text: string; code: string; url: string }> {
   open: boolean; title: string; parameter: string; consent: string; questions: RecruitingQuestion[]; quotas: RecruitingQuota[]; people: number; minutes: number; accounts: string[] | null;
 }
 interface ParticipantRow {
-  id: string; annotator: string; state: "new" | "in" | "expired" | "finished" | "screened-out" | "over-quota"; entered_at: string; minutes: number | null;
+  id: string; annotator: string; state: "new" | "in" | "expired" | "finished" | "ended" | "screened-out" | "over-quota"; entered_at: string; minutes: number | null;
   done: number; total: number; code: string; payment: "open" | "approved" | "rejected"; reason: string;
 }
 interface Recruiting {

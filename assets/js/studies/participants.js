@@ -5,9 +5,9 @@ import { questionLines, questionsOf, quotaLines, quotasOf } from "./screening.js
 import { chip, count, plural } from "../shared/words.js";
 
 /** @type {Record<RecruitingEnd, string>} */
-const ENDS = { complete: "Completed", screened_out: "Screened out", over_quota: "Over quota" };
+const ENDS = { complete: "Completed", screened_out: "Screened out", over_quota: "Over quota", below_mark: "Below the mark" };
 /** @type {Record<ParticipantRow["state"], string>} */
-const STATES = { new: "not begun", in: "at work", expired: "away too long", finished: "finished", "screened-out": "screened out", "over-quota": "over quota" };
+const STATES = { new: "not begun", in: "at work", expired: "away too long", finished: "finished", ended: "below the mark", "screened-out": "screened out", "over-quota": "over quota" };
 const FILES = [["table", "Everything", "CSV"], ["ids", "Approved ids, for Prolific and CloudResearch", "CSV"], ["mturk", "Decided assignments, for MTurk", "CSV"]];
 
 /** The section of a study's page. @param {string} name @param {string} query */

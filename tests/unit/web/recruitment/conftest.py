@@ -27,6 +27,7 @@ from web.recruitment.manage import recruitment_routes
 from web.recruitment.participants import participant_routes
 from web.studies.annotate import study_routes
 from web.studies.manage import studies_routes
+from web.studies.quality import quality_routes
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def browser(services: Any) -> Callable[[], TestClient]:
     """A new browser, with cookies of its own, that follows redirects."""
     app = FastAPI()
     for routes in (participant_routes(services), recruitment_routes(services), study_routes(services),
-                   studies_routes(services), sign_in_routes(services), me_routes()):
+                   studies_routes(services), quality_routes(services), sign_in_routes(services), me_routes()):
         app.include_router(routes)
     app.add_middleware(AuthMiddleware, people=services.people)
     return lambda: TestClient(app, base_url="http://localhost")

@@ -6,12 +6,14 @@ import json
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from annotation.kinds.table import KINDS
+from annotation.records import Decision
 from annotation.recruitment.settings import settings_from
-from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
+from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
 
 AGE = {"key": "age", "text": "How old are you?", "answers": ["under 18", "18 or older"], "accepts": ["18 or older"]}
 DONE = {"code": "DONE-1", "url": "https://app.prolific.com/submissions/complete?cc={code}"}
@@ -216,6 +218,42 @@ def test_without_a_fixed_code_everybody_has_their_own(browser, services, study):
         codes.append(re.search(r"<code>(\w+)</code>", client.post(f"{link}/finish").text)[1])
         assert re.search(r"<code>(\w+)</code>", client.get(link).text)[1] == codes[-1]
     assert codes[0] != codes[1] and all(len(code) == 8 for code in codes)
+
+
+@pytest.mark.parametrize("kind", ["validity", "preference"])
+def test_below_the_mark_the_study_ends_with_a_code_of_its_own(browser, services, store, ada, tmp_path, kind):
+    study, right, wrong = (
+        (make_study(store, tmp_path, items=16, seats=2), valid(), flagged("QUERY_TOO_BROAD")) if kind == "validity" else
+        (make_preference_study(store, tmp_path, questions=16, per_person=8, forms=1, settings={"check": "none"}),
+         rated(4, 4, "A"), rated(4, 4, "B")))
+    gold = next(one.item_id for one in store.assignments(study.study_id) if one.seat == 2)
+    item = next(one for one in store.items(study.study_id) if one.item_id == gold)
+    decided = KINDS[study.kind].answers.normalize(right, item, study, extra={"first": 1}).answer
+    store.decide(Decision("d1", study.study_id, gold, "Judith", 0, "decided-1", decided, "", datetime.now(UTC)))
+    made = ada.post("/studies/gold", json={"study": study.name, "care": {"mark": 0.9, "least": 1, "below": "end"}})
+    assert made.status_code == 200, made.text
+    link = invite(services, study, people=1, complete={"code": "DONE"},
+                  below_mark={"code": "BELOW", "url": "https://x.org/below?p={id}"})
+    client = browser()
+    begin(client, link)
+    first_of = {one.item_id: one.extra.get("first", 1)
+                for one in store.overview(study.study_id, people(services, study)["p1"].annotator)}
+    for turn in range(30):
+        desk = client.get(f"{link}/study/at").json()
+        if desk.get("gate") and desk["gate"]["kind"] != "finished":
+            client.post(f"{link}/study/gate", json={"study": "", "token": f"gate-{turn:04}", **solved(desk["gate"])})
+        elif desk["item"]:
+            client.post(f"{link}/study/save", json={
+                "study": "", "item": desk["item"]["id"], "token": f"save-{turn:04}",
+                "answer": wrong if first_of[desk["item"]["id"]] == 1 else right})
+        else:
+            break
+    assert desk["progress"]["done"] == desk["progress"]["total"] and (desk.get("gate") or {}).get("code") is None
+    assert begin(browser(), link, "p2").url.path == link             # its place is taken until the end is confirmed
+    for end in (client.post(f"{link}/finish"), client.get(f"{link}?PROLIFIC_PID=p1")):
+        assert "BELOW" in end.text and "DONE" not in end.text and 'href="https://x.org/below?p=p1"' in end.text
+    assert people(services, study)["p1"].state == "ended"
+    assert begin(browser(), link, "p3").url.path == f"{link}/work"   # somebody else takes it
 
 
 # --- what participants may not -----------------------------------------------------------------------
