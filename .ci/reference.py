@@ -81,10 +81,10 @@ _LEAST = 3   # Commands that share an option before it is described once, for al
 
 
 def _shared(found: Iterable[Sequence[tuple[str, str, str]]]) -> set[tuple[str, str, str]]:
-    """Options that several commands have, without those of two meanings."""
+    """Options that several commands have; of one name, the commonest meaning."""
     counts = Counter(one for rows in found for one in rows)
-    often = {one for one, count in counts.items() if count >= _LEAST}
-    return {one for one in often if [other[0] for other in often].count(one[0]) == 1}
+    commonest = {one[0]: one for one, _ in sorted(counts.items(), key=lambda item: (item[1], item[0]))}
+    return {one for one in commonest.values() if counts[one] >= _LEAST}
 
 
 def _also(path: str, shared: set[str], earlier: dict[str, set[str]]) -> str:
@@ -109,12 +109,14 @@ def commands() -> str:
     every = dict(_commands(typer.main.get_command(app), "cirque"))
     found = {path: [_option(one) for one in getattr(command, "alone", command).params if one.name != "help"]
              for path, command in every.items()}
-    often = {one for one in _shared(found.values()) if one[0].startswith("`--")}
-    parts = ["# Commands", _BY.format("the help of the commands"),
-             "The commands are in `.venv/bin` after `make demo`. `--help` prints more. Options that several commands "
-             "share are described once, here or at the head of their group:", _options(sorted(often))]
     groups = {path: path.split()[1] if len(path.split()) > 2 or path in ("cirque audit", "cirque report") else ""
               for path in found}
+    often = {one for one in _shared(found.values()) if one[0].startswith("`--")
+             and len({groups[path] for path, rows in found.items() if one in rows}) > 1}
+    parts = ["# Commands", _BY.format("the help of the commands"),
+             "The commands are in `.venv/bin` after `make demo`. `--help` prints more. Options that several commands "
+             "share are described once, here or at the head of their group. The nearest description counts.",
+             _options(sorted(often))]
     for group, members in groupby(sorted(found, key=lambda path: (groups[path], path)), key=groups.__getitem__):
         paths, earlier = list(members), dict[str, set[str]]()
         own = _shared([one for one in found[path] if one not in often] for path in paths)
