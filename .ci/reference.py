@@ -45,7 +45,7 @@ def cell(text: object) -> str:
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell(one) for one in row) + " |" for row in lines)
+    return "\n".join(f"|{'|'.join(cell(one) for one in row)}|" for row in lines)
 
 
 def _code(value: object) -> str:
@@ -77,31 +77,58 @@ def _option(one: Any) -> tuple[str, str, str]:
     return f"`{name}`", one.help or "", _code(default)
 
 
+_LEAST = 3   # Commands that share an option before it is described once, for all or for their group.
+
+
+def _shared(found: Iterable[Sequence[tuple[str, str, str]]]) -> set[tuple[str, str, str]]:
+    """Options that several commands have; of one name, the commonest meaning."""
+    counts = Counter(one for rows in found for one in rows)
+    commonest = {one[0]: one for one, _ in sorted(counts.items(), key=lambda item: (item[1], item[0]))}
+    return {one for one in commonest.values() if counts[one] >= _LEAST}
+
+
+def _also(path: str, shared: set[str], earlier: dict[str, set[str]]) -> str:
+    """Names of the shared options that a command has, or the difference from another command of the group."""
+    like = min(earlier, key=lambda one: len(earlier[one] ^ shared), default="")
+    without, more = sorted(earlier.get(like, set()) - shared), sorted(shared - earlier.get(like, set()))
+    earlier[path] = shared
+    if not like or 3 * len(without + more) + 4 > len(shared):
+        return f"Also: {', '.join(sorted(shared))}." if shared else ""
+    return (f"Also: the shared options of `{like}`" + (f", without {', '.join(without)}" if without else "")
+            + (f", and {', '.join(more)}" if more else "") + ".")
+
+
+def _options(rows: Iterable[tuple[str, str, str]]) -> str:
+    return table(("Option (default)", "Meaning"), ((f"{name} ({default})" if default else name, text)
+                                                   for name, text, default in rows))
+
+
 def commands() -> str:
     from cli.main import app
 
+    every = dict(_commands(typer.main.get_command(app), "cirque"))
     found = {path: [_option(one) for one in getattr(command, "alone", command).params if one.name != "help"]
-             for path, command in _commands(typer.main.get_command(app), "cirque")}
-    told = {path: getattr(command, "alone", command).help or command.help
-            for path, command in _commands(typer.main.get_command(app), "cirque")}
-    counts = Counter(one for rows in found.values() for one in rows if one[0].startswith("`--"))
-    often = {one for one, count in counts.items() if count > 2}
-    often -= {one for one in often if len([other for other in often if other[0] == one[0]]) > 1}
-    parts = ["# Commands", _BY.format("the help of the commands"),
-             "The commands are in `.venv/bin` after `make demo`. `--help` prints the same text. Options that several "
-             "commands share are described once, here:",
-             table(("Option", "Meaning", "Default"), sorted(often))]
+             for path, command in every.items()}
     groups = {path: path.split()[1] if len(path.split()) > 2 or path in ("cirque audit", "cirque report") else ""
               for path in found}
-    for group, paths in groupby(sorted(found, key=lambda path: (groups[path], path)), key=groups.__getitem__):
-        parts.append(f"## {group}" if group else "## Single commands")
+    often = {one for one in _shared(found.values()) if one[0].startswith("`--")
+             and len({groups[path] for path, rows in found.items() if one in rows}) > 1}
+    parts = ["# Commands", _BY.format("the help of the commands"),
+             "The commands are in `.venv/bin` after `make demo`. `--help` prints more. Options that several commands "
+             "share are described once, here or at the head of their group. The nearest description counts.",
+             _options(sorted(often))]
+    for group, members in groupby(sorted(found, key=lambda path: (groups[path], path)), key=groups.__getitem__):
+        paths, earlier = list(members), dict[str, set[str]]()
+        own = _shared([one for one in found[path] if one not in often] for path in paths)
+        parts += [f"## {group}" if group else "## Single commands", *([_options(sorted(own))] if own else [])]
         for path in paths:
-            parts += [f"### {path}", " ".join(told[path].partition("\f")[0].split())]
-            shared = [one[0] for one in found[path] if one in often]
-            parts += [f"Also: {', '.join(shared)}."] if shared else []
-            parts += [f"* {name}{f' ({default})' if default else ''}: {cell(text)}"
-                      for name, text, default in found[path] if (name, text, default) not in often]
-    return re.sub(r"(?m)^(\* .*)\n\n(?=\* )", r"\1\n", "\n\n".join(parts))
+            told = getattr(every[path], "alone", every[path]).help or every[path].help
+            parts += [f"### {path}", re.split(r"(?<=[.]) (?=[A-Z`])", " ".join(told.partition("\f")[0].split()))[0]]
+            rows = [one for one in found[path] if one not in often | own]
+            parts += [_options(rows)] if rows else []
+            also = _also(path, {one[0] for one in found[path] if one in often | own}, earlier)
+            parts += [also] if also else []
+    return "\n\n".join(parts)
 
 
 # --- settings --------------------------------------------------------------------------------------
@@ -271,7 +298,7 @@ def calls() -> str:
              "Each is a plain route (`POST /api/NAME`), a named call (`/NAME`) and an MCP tool: see [API](api.md). "
              "`GET /api/openapi.json` has the schemas of arguments and answers."]
     for call in (search_call(nothing), thumb_call(nothing), *study_calls(nothing)):
-        parts += [f"## `{call.name}`", f"{call.doc.description} Needs the permission *{call.needs}*.",
+        parts += [f"## `{call.name}`", f"{call.doc.description} Permission: *{call.needs}*.",
                   table(("Argument", "Default", "Meaning"), (
                       (f"`{one.name}`", "required" if one.default is one.empty else _code(one.default) or "empty",
                        call.doc.parameters[one.name]) for one in call.parameters)),

@@ -20,7 +20,7 @@ PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.m
 
 def test_every_setting_is_documented_and_every_documented_setting_exists():
     page = (ROOT / "docs/reference/settings.md").read_text("utf-8")
-    documented = set(re.findall(r"^\| `CIRQUE_([A-Z_]+)`", page, re.MULTILINE))
+    documented = set(re.findall(r"^\|`CIRQUE_([A-Z_]+)`", page, re.MULTILINE))
     assert documented == {name.upper() for name in Settings.model_fields}
 
 

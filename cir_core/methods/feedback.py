@@ -6,7 +6,7 @@ experiments.
 v is the query so far, y⁺ the image the user picked, Y the best K images they saw,
 h the encoded merged text of the new turn. All are unit vectors of one space; the mean
 is not normalised again. With several images marked, y⁺ is their mean and the negative
-part the mean of those marked against (docs/reference/search.md relates this to Rocchio's formula).
+part the mean of those marked against (docs/reference/results.md relates this to Rocchio's formula).
 The published text leaves α, β, γ open; the defaults in
 :class:`~cir_core.types.records.MethodSettings` are those of its released code.
 

@@ -149,7 +149,7 @@ def _own_sessions(
         report = _export(Path(folder), gallery, 10, spec)
         if not report.outputs:
             raise DatasetError("No search here has a target that was found or given up. Search for a target first "
-                               "(docs/reference/search.md).")
+                               "(docs/reference/results.md).")
         yield {**found, OWN: raw_files(Path(folder))}, [*report.notes, *_said_of_left_out(report)]
 
 
