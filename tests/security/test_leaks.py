@@ -464,6 +464,7 @@ def test_letters_and_numbers_of_cases_tell_nobody_and_nothing(stage: Stage) -> N
     by_id = {item.item_id: item for item in items}
     seen, category, in_source, first = [], [], [], []
     for case in cases:
+        browser.post("/adjudicate/answer", study="Cases", item=case["item"], answer=valid())
         answered = browser.get("adjudicate/case", study="Cases", item=case["item"])
         opened = answered.json
         text = len(json.dumps(opened["item"]["text"], ensure_ascii=False).encode())

@@ -198,6 +198,10 @@ def test_adjudicating(page: Page, address: str) -> None:
     page.goto(f"{address}/adjudicate")
     shows(page, "validity")
     page.get_by_role("link", name=VALIDITY).or_(page.get_by_role("button", name=VALIDITY)).first.click()
+    shows(page, "text")
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article").first).to_be_visible()
     shows(page, "text", "note", "other")
 
 

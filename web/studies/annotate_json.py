@@ -98,6 +98,14 @@ def _question(
     }
 
 
+def case(found: Study, shown: Item, images: Images, extra: Mapping[str, Any]) -> Json:
+    """An item as its judges see it, for whom it is shown with ``extra``."""
+    if not KINDS[found.kind].has_survey:
+        return item(shown, 0, images)
+    only = SurveyPosition(None, 1, 1, 1, 1, False, 0)
+    return _question(Workspace(found, 0, 1, 0, 0, shown, 0, None, None, (), images, ()), shown, only, 0, extra)
+
+
 def _ahead(item: Item, found: Workspace) -> list[str]:
     """Images to preload: the reference large, the sets small. By token, as stored order would reveal the sets."""
     tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
