@@ -68,6 +68,10 @@ def needs_of(study: Study, kind: StudyKind) -> Needs:
     return Needs(tuple(kind.usual_needs)) if given is None else needs_from(given)
 
 
+def discussed_by_judges(study: Study, kind: StudyKind) -> bool:
+    return needs_of(study, kind).discussion == "judges"
+
+
 def needs_from(given: object) -> Needs:
     """A rule as of :meth:`Needs.as_settings`. Raises ``StudyError``."""
     if not isinstance(given, Mapping) or not given.keys() <= {"needs", "below", "discussion"}:

@@ -21,7 +21,7 @@ from typing import Any
 
 from cachetools import LRUCache, cached
 
-from annotation.adjudication.needs import cases, needs_of, why
+from annotation.adjudication.needs import cases, discussed_by_judges, needs_of, why
 from annotation.records import (
     Decision,
     FirstAnswer,
@@ -129,9 +129,11 @@ class Adjudication:
         """The queue of a study. Raises ``UnknownStudy``."""
         study = self._study(study_name)
         fixed = self._fixed(study)
-        answered = {one.item_id for one in self._store.first_answers(study.study_id, adjudicator)}
-        found = cases(fixed.items.values(), self._store.judgements(study.study_id),
-                      self._store.decisions(study.study_id), study, self._kinds[study.kind])
+        decisions = self._store.decisions(study.study_id)
+        answered = {one.item_id for one in self._store.first_answers(study.study_id, adjudicator)} | {
+            one.item_id for one in decisions if same_person(one.adjudicator, adjudicator)}
+        found = cases(fixed.items.values(), self._store.judgements(study.study_id), decisions, study,
+                      self._kinds[study.kind])
         queue = tuple(sorted((QueuedCase(
             it.item_id, fixed.numbers[it.item_id], it.why if it.item_id in answered else None,
             it.item_id in answered, it.decided) for it in found), key=lambda case: case.number))
@@ -147,7 +149,10 @@ class Adjudication:
         extra = _extra(kind, study, item_id, adjudicator)
         decision = next((it for it in self._store.decisions(study.study_id) if it.item_id == item_id), None)
         blind = OpenCase(study, item, fixed.numbers[item_id], extra, fixed.images, decision is not None, None)
-        if (first := self._first(study, item_id, adjudicator)) is None:
+        first = self._first(study, item_id, adjudicator)
+        if first is None and decision is not None and same_person(decision.adjudicator, adjudicator):
+            first = decision   # of a version without answers before
+        if first is None:
             return blind
         judgements, needs = self._store.item_judgements(study.study_id, item_id), needs_of(study, kind)
 
@@ -218,6 +223,15 @@ class Adjudication:
             return ()
         return self._said(study, item_id, judgements, viewer)
 
+    def discussed(self, study_name: str, judge: str) -> frozenset[str]:
+        """Ids of the items whose discussion is open to a judge."""
+        study = self._study(study_name)
+        if not discussed_by_judges(study, self._kinds[study.kind]):
+            return frozenset()
+        begun = {one.item_id for one in self._store.messages(study.study_id)}
+        return frozenset(item for item in begun if any(
+            same_person(one.annotator, judge) for one in self._store.item_judgements(study.study_id, item)))
+
     def say(
         self, study_name: str, item_id: str, author: str, role: Speaker, text: object, token: object,
     ) -> tuple[Said, ...]:
@@ -238,10 +252,10 @@ class Adjudication:
     def _takes_part(
         self, study: Study, item_id: str, judgements: Sequence[Judgement], person: str, role: Speaker,
     ) -> bool:
-        among = needs_of(study, self._kinds[study.kind]).discussion
+        kind = self._kinds[study.kind]
         if role == "adjudicator":
-            return among != "none" and self._first(study, item_id, person) is not None
-        return among == "judges" and any(same_person(it.annotator, person) for it in judgements) and bool(
+            return needs_of(study, kind).discussion != "none" and self._first(study, item_id, person) is not None
+        return discussed_by_judges(study, kind) and any(same_person(it.annotator, person) for it in judgements) and bool(
             self._store.messages(study.study_id, item_id))
 
     def _study(self, name: str) -> Study:

@@ -134,11 +134,12 @@ class StudyStore(Protocol):
     def answer_first(self, given: FirstAnswer) -> FirstAnswer:
         """Save an adjudicator's own answer to an item, once and for all: returns the one that is stored."""
 
-    def messages(self, study_id: str, item_id: str) -> Sequence[Message]:
-        """The discussion on an item, oldest first."""
+    def messages(self, study_id: str, item_id: str | None = None) -> Sequence[Message]:
+        """The discussion on an item, oldest first; those on all items, item by item."""
 
     def say(self, message: Message) -> Message:
-        """Add to the discussion on an item, idempotent by the message's token."""
+        """Add to the discussion on an item, idempotent by the message's token. Raises ``UsedToken`` for another
+        message with the same token."""
 
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         """Items whose right answer is known, by item number."""

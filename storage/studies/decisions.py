@@ -72,10 +72,12 @@ def save_first_answer(connection: Connection, given: FirstAnswer) -> FirstAnswer
     return given
 
 
-def read_messages(connection: Connection, study_id: str, item_id: str) -> tuple[Message, ...]:
-    """On an item, oldest first."""
-    return records_from(Message, connection.execute(select(tables.messages).where(
-        _said.item_id == item_id, _said.study_id == study_id).order_by(_said.number)))
+def read_messages(connection: Connection, study_id: str, item_id: str | None) -> tuple[Message, ...]:
+    """On an item, or all of them, oldest first within an item."""
+    query = select(tables.messages).where(_said.study_id == study_id)
+    if item_id is not None:
+        query = query.where(_said.item_id == item_id)
+    return records_from(Message, connection.execute(query.order_by(_said.item_id, _said.number)))
 
 
 def save_message(connection: Connection, message: Message) -> Message:
@@ -84,7 +86,11 @@ def save_message(connection: Connection, message: Message) -> Message:
     there = connection.execute(select(tables.messages).where(
         _said.item_id == message.item_id, _said.token == message.token)).first()
     if there is not None:
-        return record_from(Message, there)
+        known = record_from(Message, there)
+        if (known.text, known.author) != (message.text, message.author):
+            raise UsedToken("This token was used for another message on this item. Send a new token with every new "
+                            "message.")
+        return known
     last = connection.execute(select(func.max(_said.number)).where(_said.item_id == message.item_id)).scalar_one()
     connection.execute(insert(tables.messages).values(vars(message) | {"number": (last or 0) + 1}))
     return message

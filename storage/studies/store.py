@@ -233,7 +233,7 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             return save_first_answer(connection, given)
 
-    def messages(self, study_id: str, item_id: str) -> Sequence[Message]:
+    def messages(self, study_id: str, item_id: str | None = None) -> Sequence[Message]:
         with reading(self.engine) as connection:
             return read_messages(connection, study_id, item_id)
 

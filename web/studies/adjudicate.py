@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from fastapi import APIRouter
 
 from annotation.adjudication.needs import SETTING, Needs, needs_from, needs_of
-from annotation.adjudication.service import Adjudication, OpenCase, Said
+from annotation.adjudication.service import Adjudication, OpenCase
 from annotation.kinds.table import KINDS
 from annotation.records import Decision, Study, same_person
 from annotation.studies.input_limits import checked_study
@@ -57,7 +57,7 @@ def adjudicate_routes(services: Services) -> APIRouter:
 
     def say(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "adjudicate")
-        return {"messages": messages_json(adjudication.say(
+        return {"messages": present.messages(adjudication.say(
             sent["study"], sent["item"], visitor.name, "adjudicator", sent["text"], sent["token"]))}
 
     def needs(visitor: Visitor, sent: Fields) -> object:
@@ -92,14 +92,10 @@ def case_json(found: OpenCase, adjudicator: str) -> Json:
                        for it in found.judgements],
         "judged_by_you": found.own,
         "decision": None if found.decision is None else decision_json(found.decision, adjudicator),
-        "discussed": found.discussed, "messages": messages_json(found.messages),
+        "discussed": found.discussed, "messages": present.messages(found.messages),
     }
 
 
 def decision_json(decision: Decision, adjudicator: str) -> Json:
     return {"answer": decision.answer, "reason": decision.reason, "revision": decision.revision,
             "by_you": same_person(decision.adjudicator, adjudicator)}
-
-
-def messages_json(found: Sequence[Said]) -> list[Json]:
-    return [{"label": it.label, "text": it.text, "at": it.at.isoformat()} for it in found]

@@ -1,5 +1,5 @@
 // One case: the item, one's own answer; after that what was said of it, and the decision that is being made.
-import { discussionPart } from "./discussion.js";
+import { discussionPart } from "../annotate/work/discussion.js";
 import { LETTERS } from "./keys.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";

@@ -1,6 +1,6 @@
 // Cases of a kind without a view of its own: on the screen that its judges have. First the adjudicator's own answer, then
 // those of the judges above it, a reason, and the decision.
-import { discussionPart } from "./discussion.js";
+import { discussionPart } from "../annotate/work/discussion.js";
 import { WHY } from "./queue.js";
 import { ApiProblem, api, h, kbd, messageOf, stay, tellIn, token } from "../shared/common.js";
 import { lasting } from "../shared/words.js";
