@@ -147,12 +147,9 @@ class Adjudication:
         fixed, kind = self._fixed(study), self._kinds[study.kind]
         item = _item(fixed, item_id)
         extra = _extra(kind, study, item_id, adjudicator)
-        decision = next((it for it in self._store.decisions(study.study_id) if it.item_id == item_id), None)
+        decision = self._decision(study, item_id)
         blind = OpenCase(study, item, fixed.numbers[item_id], extra, fixed.images, decision is not None, None)
-        first = self._first(study, item_id, adjudicator)
-        if first is None and decision is not None and same_person(decision.adjudicator, adjudicator):
-            first = decision   # of a version without answers before
-        if first is None:
+        if (first := self._own_answer(study, item_id, adjudicator, decision)) is None:
             return blind
         judgements, needs = self._store.item_judgements(study.study_id, item_id), needs_of(study, kind)
 
@@ -160,7 +157,7 @@ class Adjudication:
             return kind.denormalize(answer, extra=extra)
 
         return replace(
-            blind, first=shown(first.answer), why=why([it.answer for it in judgements], study, kind, needs),
+            blind, first=shown(first), why=why([it.answer for it in judgements], study, kind, needs),
             judgements=tuple(NamelessJudgement(label, shown(it.answer), kind.told(it.answer, item, study, extra=extra),
                                                it.seconds) for label, it in nameless(study, item_id, judgements)),
             decision=None if decision is None else replace(decision, answer=shown(decision.answer)),
@@ -254,15 +251,29 @@ class Adjudication:
     ) -> bool:
         kind = self._kinds[study.kind]
         if role == "adjudicator":
-            return needs_of(study, kind).discussion != "none" and self._first(study, item_id, person) is not None
-        return discussed_by_judges(study, kind) and any(same_person(it.annotator, person) for it in judgements) and bool(
-            self._store.messages(study.study_id, item_id))
+            return needs_of(study, kind).discussion != "none" and self._own_answer(
+                study, item_id, person, self._decision(study, item_id)) is not None
+        own = any(same_person(it.annotator, person) for it in judgements)
+        return own and discussed_by_judges(study, kind) and bool(self._store.messages(study.study_id, item_id))
 
     def _study(self, name: str) -> Study:
         return self._store.study(input_limits.checked_study(name))
 
     def _first(self, study: Study, item_id: str, adjudicator: str) -> FirstAnswer | None:
         return next(iter(self._store.first_answers(study.study_id, adjudicator, item_id)), None)
+
+    def _decision(self, study: Study, item_id: str) -> Decision | None:
+        return next((it for it in self._store.decisions(study.study_id) if it.item_id == item_id), None)
+
+    def _own_answer(
+        self, study: Study, item_id: str, adjudicator: str, decision: Decision | None,
+    ) -> Mapping[str, Any] | None:
+        """What the adjudicator answered first; of whoever decided in a version without first answers, the decision."""
+        if (first := self._first(study, item_id, adjudicator)) is not None:
+            return first.answer
+        if decision is None or not same_person(decision.adjudicator, adjudicator):
+            return None
+        return decision.answer
 
     def _said(
         self, study: Study, item_id: str, judgements: Sequence[Judgement], viewer: str,
