@@ -129,7 +129,8 @@ def _desk(visitor: Visitor, workspace: Workspace, asked: Mapping[str, Any]) -> d
     """``asked``: the fields of the call. One that says how many of the next items it wants gets them whole."""
     found = present.workspace(workspace, whole="ahead" in asked)
     if visitor.study:
-        found["study"] |= {"name": visitor.title, "discussed": False}
+        found["study"]["name"] = visitor.title
+        found["study"].pop("discussed", None)
     return found
 
 

@@ -119,7 +119,7 @@ def study(found: Study) -> Json:
     kind = KINDS[found.kind]
     return {"id": found.study_id, "name": found.name, "kind": found.kind, "one": kind.one, "many": kind.many,
             "protocol": found.protocol, "accepting": found.accepting,
-            "discussed": discussed_by_judges(found, kind.answers)}
+            **({"discussed": True} if discussed_by_judges(found, kind.answers) else {})}
 
 
 def progress(found: WorkProgress) -> Json:
@@ -151,7 +151,7 @@ def overview(found: Sequence[Assignment], begun: Collection[str], discussed: Col
     """All items of a person. ``begun``: items with unsaved changes. ``discussed``: with a discussion that is open to
     the person."""
     return {"places": [{"item": a.item_id, "position": a.position, "state": a.state, "draft": a.item_id in begun,
-                        "discussed": a.item_id in discussed} for a in found]}
+                        **({"discussed": True} if a.item_id in discussed else {})} for a in found]}
 
 
 def messages(found: Iterable[Said]) -> list[Json]:

@@ -89,7 +89,7 @@ interface TargetPage { intro: string; marks: string[]; guide: { title: string; t
 /** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
 interface TargetMarks { marks: Record<string, string>; note: string }
 
-interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; protocol: string; accepting: boolean; discussed: boolean }
+interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; protocol: string; accepting: boolean; discussed?: boolean }
 interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
 interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
 interface Question {
@@ -127,7 +127,7 @@ interface ItemScreen<I, A> extends Part {
   sending(what: { state: string; text: string }): void;
 }
 interface ScreenModule { keysOf(page: object): string[][]; createScreen(page: object, does: ScreenActions): ItemScreen<{ id: string; position: number }, object> }
-interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean; discussed: boolean }
+interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean; discussed?: boolean }
 interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean; feedback?: Feedback }
 /** What is said of an answer in training, and at its end of all of them. */
 interface Feedback { right: boolean; expected: string; note: string; verdict: string }

@@ -107,6 +107,48 @@ def test_blind_first_then_compared_and_decided(
     assert made_gold.json()["gold"] == 1 and store.gold(study.study_id)[0].answer == right.answer
 
 
+def test_judges_discuss_an_item_once_they_have_answered_it(
+    store: SqlStudyStore, visit: Open, tmp_path: Path, gallery: Gallery,
+) -> None:
+    study = OF["validity"][0](store, tmp_path, gallery)
+    item = two_answers(store, study, OF["validity"])
+    about, olga = {"study": study.name, "item": item}, visit("researcher", "Olga")
+    judges = {seat.annotator: visit("annotator", seat.annotator) for seat in store.seats(study.study_id)}
+    answered = {one.annotator for one in store.judgements(study.study_id)}
+
+    def heard(client: TestClient) -> tuple[list[str], list[str], bool]:
+        """What a judge is told: the messages, the items with any, and whether judges of the study discuss."""
+        at = client.get("/study/at", params={"study": study.name}).json()
+        places = client.get("/study/overview", params={"study": study.name}).json()["places"]
+        said = client.get("/study/discussion", params=about).json()["messages"]
+        return ([one["text"] for one in said], [one["item"] for one in places if one.get("discussed")],
+                at["study"].get("discussed", False))
+
+    def say(client: TestClient, page: str, text: str) -> Any:
+        return client.post(f"/{page}/say", json={**about, "text": text, "token": new_id()}).json()
+
+    def rule(discussion: str) -> None:
+        needs = {"needs": ["split"], "below": None, "discussion": discussion}
+        assert olga.post("/adjudicate/needs", json={"study": study.name, "needs": needs}).status_code == 200
+
+    olga.post("/adjudicate/answer", json={**about, "answer": valid()})
+    rule("adjudicators")
+    asked = "why is it too broad?"
+    assert [one["text"] for one in say(olga, "adjudicate", asked)["messages"]] == [asked]
+    assert all(heard(judge) == ([], [], False) for judge in judges.values())
+    rule("judges")
+    for name, judge in judges.items():
+        told, answer = heard(judge), say(judge, "study", f"as {name} sees it")
+        if name in answered:
+            assert told == ([asked], [item], True)
+            assert answer["messages"][-1]["label"] == "You"
+        else:
+            assert told == ([], [], True) and "no discussion" in answer["problem"]
+    assert len(answered) == 2
+    labels = [one["label"] for one in olga.get("/adjudicate/case", params=about).json()["messages"]]
+    assert labels[0] == "You" and sorted(labels[1:]) == ["Judge A", "Judge B"]
+
+
 def test_reasons_by_rule() -> None:
     study, of = study_of(), {name: kind.answers for name, kind in KINDS.items()}
     session, marks = session_rated, all_marked
