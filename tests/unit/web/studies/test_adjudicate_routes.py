@@ -137,14 +137,16 @@ def test_judges_discuss_an_item_once_they_have_answered_it(
     assert [one["text"] for one in say(olga, "adjudicate", asked)["messages"]] == [asked]
     assert all(heard(judge) == ([], [], False) for judge in judges.values())
     rule("judges")
+    said: list[str] = []
     for name, judge in judges.items():
         told, answer = heard(judge), say(judge, "study", f"as {name} sees it")
         if name in answered:
-            assert told == ([asked], [item], True)
+            assert told == ([asked, *said], [item], True)
+            said.append(answer["messages"][-1]["text"])
             assert answer["messages"][-1]["label"] == "You"
         else:
             assert told == ([], [], True) and "no discussion" in answer["problem"]
-    assert len(answered) == 2
+    assert len(said) == 2
     labels = [one["label"] for one in olga.get("/adjudicate/case", params=about).json()["messages"]]
     assert labels[0] == "You" and sorted(labels[1:]) == ["Judge A", "Judge B"]
 
