@@ -269,20 +269,22 @@ def test_two_adjudicators_at_the_same_cases(meet: Meet, server: Server) -> None:
 
     def decide(page: Page, key: str, reason: str) -> None:
         at_rest(page)
-        compare(page, key)
+        if not page.get_by_role("article").count():
+            compare(page, key)
         press(page, "r")
         page.keyboard.type(reason)
         press(page, "Enter")
 
     first = current[0].get_attribute("data-item")
     assert first == current[1].get_attribute("data-item")
+    compare(petra, "5")
     decide(olga, "4", "hundreds of these")
     expect(olga.get_by_role("navigation", name="Cases")).to_contain_text("2 to decide")
     expect(current[0]).not_to_have_attribute("data-item", first or "")
     second = current[0].get_attribute("data-item")
     assert len(queues) == 1, "the next case comes from the queue the page has"
 
-    # Petra still sees the first case open: she is told, and both decisions are kept.
+    # Petra compares, and still sees the first case open: she is told, and both decisions are kept.
     expect(heading).to_have_text("Case 1")
     decide(petra, "5", "just the one")
     expect(petra.get_by_text("Case 1 was decided after you opened it")).to_be_visible()

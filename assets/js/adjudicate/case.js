@@ -43,7 +43,7 @@ export function caseView({ name, rubric, found, number, decided, answered }) {
   const elements = [
     h("div", { class: "cq-aditem" },
       h("header", {}, h("h1", {}, `Case ${number}`), why ? h("span", { class: `cq-chip ${found.why}`, text: why, title: explained }) : null,
-        h("p", { class: "cq-quiet", text: blind ? "" : explained || "Nothing left to decide here." })),
+        blind ? null : h("p", { class: "cq-quiet", text: explained || "Nothing left to decide here." })),
       h("p", { class: "cq-adtext", text: item.text, dir: "auto" }),
       pictures.element, judges, panel?.element ?? null),
     h("aside", { class: "cq-addecide", "aria-label": "Decision" }, h("h2", { text: blind ? "Your answer" : "Your decision" }), state, form.element, problem, button,
