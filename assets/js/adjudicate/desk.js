@@ -21,7 +21,7 @@ export function createDesk({ name, kind, module, page, step }) {
     const { item } = found, blind = found.first === null, judgements = found.judgements ?? [];
     const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
     const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision", placeholder: "A few words suffice" });
-    const button = h("button", { class: "cq-btn primary", type: "button", onmousedown: stay, onclick: save }, found.decision ? "Save the revision" : "Decide and continue");
+    const button = h("button", { class: "cq-btn primary", type: "button", onmousedown: stay, onclick: save }, found.decision ? "Save the revision" : "Decide and continue", kbd("Enter"));
     const [why, explained] = (found.why && WHY[found.why]) || ["", ""];
     let saving = false, press = /** @type {{ what: string, token: string } | null} */ (null);
     const cards = judgements.map((judgement) => {
@@ -82,7 +82,7 @@ export function createDesk({ name, kind, module, page, step }) {
       }
     }
     return {
-      elements: [h("div", { class: "cq-adwhole st-screen" }, above, screen.element)],
+      elements: [h("div", { class: `cq-adwhole st-screen${blind ? "" : " compared"}` }, above, screen.element)],
       save,
       changed() {
         complain("");

@@ -3,7 +3,7 @@ import { h, stay } from "../shared/common.js";
 
 /** @type {Record<string, [string, string]>} */
 export const WHY = {
-  unsure: ["unsure", "A judge was unsure"], tie: ["tie", "Tie: as many valid as not valid"],
+  unsure: ["unsure", "A judge was unsure"], tie: ["tie", "Tie: as many judges on one side as on the other"],
   split: ["split", "Judges differ"], flags: ["flags", "All say not valid, for different reasons"],
   agreement: ["agreement", "The judges’ mean agreement is low"],
 };
