@@ -113,3 +113,8 @@ def cases(
         if reason is not None or item.item_id in decided:
             found.append(Case(item.item_id, reason, item.item_id in decided))
     return found
+
+
+def queue_json(found: Sequence[Case]) -> dict[str, int]:
+    decided = sum(each.decided for each in found)
+    return {"open": len(found) - decided, "decided": decided}

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from annotation.adjudication.needs import cases, queue_json
+from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.labels import (
     FinalLabel,
     LabelRule,
@@ -36,10 +38,12 @@ def results_json(
 def validity_results(store: StudyStore, study: Study, rule: LabelRule) -> Results:
     """By the label rule ``rule``."""
     rubric, items = load_rubric(study.protocol), store.items(study.study_id)
-    labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule, rubric=rubric)
+    judgements, decisions = store.judgements(study.study_id), store.decisions(study.study_id)
+    labels = final_labels(items, judgements, decisions, rule, rubric=rubric)
+    queue = queue_json(cases(items, judgements, decisions, study, Validity()))
     subset = count_subset(items, labels, rubric=rubric)
     return Results(tuple(_tables(subset, rubric)), f"Rule: {rule}. An adjudicator's decision takes precedence.",
-                   subset_json(subset, rubric, rule), "Valid of audited queries")
+                   {**subset_json(subset, rubric, rule), "queue": queue}, "Valid of audited queries")
 
 
 def subset_json(subset: Subset, rubric: Rubric, rule: str) -> dict[str, Any]:
