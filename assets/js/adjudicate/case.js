@@ -1,5 +1,5 @@
 // One case: the item, one's own answer; after that what was said of it, and the decision that is being made.
-import { discussionPart } from "../annotate/work/discussion.js";
+import { discussionFold } from "../annotate/work/discussion.js";
 import { LETTERS } from "./keys.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
@@ -47,7 +47,7 @@ export function caseView({ name, rubric, found, number, decided, answered }) {
       h("p", { class: "cq-adtext", text: item.text, dir: "auto" }),
       pictures.element, judges, panel?.element ?? null),
     h("aside", { class: "cq-addecide", "aria-label": "Decision" }, h("h2", { text: blind ? "Your answer" : "Your decision" }), state, form.element, problem, button,
-      !blind && found.discussed ? discussionPart({ study: name, item: item.id, messages: found.messages ?? [] }) : null),
+      !blind && found.discussed ? discussionFold({ study: name, item: item.id, messages: found.messages ?? [] }) : null),
   ];
 
   function hints() {

@@ -1,6 +1,6 @@
 // Cases of a kind without a view of its own: on the screen that its judges have. First the adjudicator's own answer, then
 // those of the judges above it, a reason, and the decision.
-import { discussionPart } from "../annotate/work/discussion.js";
+import { discussionFold } from "../annotate/work/discussion.js";
 import { WHY } from "./queue.js";
 import { ApiProblem, api, h, kbd, messageOf, stay, tellIn, token } from "../shared/common.js";
 import { lasting } from "../shared/words.js";
@@ -38,7 +38,7 @@ export function createDesk({ name, kind, module, page, step }) {
             ? ` Decided${found.decision.by_you ? " by you" : ""}: ${found.decision.reason}` : ""}` })),
       blind ? null : h("div", { class: "cq-adcards" }, cards),
       blind ? null : h("div", { class: "cq-adreason" }, h("label", { class: "st-notebox" }, h("span", { class: "cq-label", text: "Reason for the decision" }), reason), button),
-      problem, !blind && found.discussed ? discussionPart({ study: name, item: item.id, messages: found.messages ?? [] }) : null);
+      problem, !blind && found.discussed ? discussionFold({ study: name, item: item.id, messages: found.messages ?? [] }) : null);
 
     if (found.decision) reason.value = found.decision.reason;
     screen.begin(found.decision?.answer ?? found.first ?? null, null, false);

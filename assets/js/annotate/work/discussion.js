@@ -3,7 +3,7 @@ import { openSheet } from "../parts.js";
 import { api, h, messageOf, tellIn, token } from "../../shared/common.js";
 
 /** @param {{ study: string, item: string, messages: Said[], path?: "adjudicate/say" | "study/say", heard?(messages: Said[]): void }} of */
-export function discussionPart({ study, item, messages, path = "adjudicate/say", heard = () => {} }) {
+function discussionPart({ study, item, messages, path = "adjudicate/say", heard = () => {} }) {
   const list = h("ol", { class: "cq-adtalk" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const text = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Message",
@@ -23,9 +23,11 @@ export function discussionPart({ study, item, messages, path = "adjudicate/say",
     }
   }
   draw(messages);
-  return h("details", { class: "cq-adfold", open: messages.length > 0 }, h("summary", { text: "Discussion" }), list, text, problem,
-    h("p", { class: "cq-row" }, h("button", { class: "cq-btn small", type: "button", text: "Send", onclick: send })));
+  return h("div", { class: "cq-adsaid" }, list, text, problem, h("p", { class: "cq-row" }, h("button", { class: "cq-btn small", type: "button", text: "Send", onclick: send })));
 }
+
+/** An adjudicator's, folded away until somebody has said something. @param {{ study: string, item: string, messages: Said[] }} of */
+export const discussionFold = (of) => h("details", { class: "cq-adfold", open: of.messages.length > 0 }, h("summary", { text: "Discussion" }), discussionPart(of));
 
 /** A judge's way to it: a button beside items that they have answered and that are discussed. @param {string} study */
 export function createTalk(study) {
