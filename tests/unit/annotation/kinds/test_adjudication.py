@@ -15,9 +15,10 @@ from annotation.adjudication.service import LONGEST_REASON, Adjudication, namele
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.labels import final_labels
 from annotation.kinds.validity.rubric import load_rubric
-from annotation.records import Item, Study
+from annotation.records import Decision, Item, Study
 from annotation.studies.service import StudyService
-from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
+from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy, UsedToken
+from cir_core.types.records import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.judged import answer_of, item_of, judgement_of, study_of
@@ -101,6 +102,21 @@ def test_before_an_own_answer_nothing_of_the_others_is_told(
     assert [one.adjudicator for one in store.first_answers(study.study_id, item_id=item)] == ["Olga", "Petra"]
 
 
+def test_who_decided_in_an_earlier_version_has_answered(
+    adjudication: Adjudication, store: SqlStudyStore, study: Study, items: list[Item],
+) -> None:
+    judge(store, items[0], Ada=valid(), Bea=BROAD)
+    item = items[0].item_id
+    kept = store.decide(Decision(new_id(), study.study_id, item, "Petra", 0, "token-01", valid(), "one can tell",
+                                 study.created_at))
+    found = adjudication.case("Sample", item, "petra")
+    assert found.decision == kept and found.first == kept.answer and found.why == "tie"
+    assert [(one.why, one.answered) for one in adjudication.cases("Sample", "Petra").cases] == [("tie", True)]
+    assert adjudication.say("Sample", item, "Petra", "adjudicator", "see there", "token-02")[0].label == "You"
+    other = adjudication.case("Sample", item, "Olga")
+    assert (other.first, other.decision, other.judgements) == (None, None, ()) and other.decided
+
+
 def test_judges_discuss_what_they_have_judged_once_an_adjudicator_begins(
     adjudication: Adjudication, store: SqlStudyStore, study: Study, items: list[Item],
 ) -> None:
@@ -116,6 +132,8 @@ def test_judges_discuss_what_they_have_judged_once_an_adjudicator_begins(
     assert adjudication.discussion("Sample", items[1].item_id, "Ada", "judge") == ()
     for _ in range(2):
         adjudication.say("Sample", item, "Bea", "judge", "many dogs", "token-03")
+    with pytest.raises(UsedToken):
+        adjudication.say("Sample", item, "Bea", "judge", "few dogs", "token-03")
     with pytest.raises(IncompleteJudgement, match="Write something"):
         adjudication.say("Sample", item, "Bea", "judge", " ", "token-04")
     seen = {who: adjudication.discussion("Sample", item, who, "judge") for who in ("Ada", "Bea")}
