@@ -195,6 +195,11 @@ class Decision:
     created_at: datetime
 
 
+def decided(decisions: Iterable[Decision]) -> dict[str, Mapping[str, Any]]:
+    """Current answers of adjudicators, by item id. ``decisions``: without history."""
+    return {one.item_id: one.answer for one in decisions}
+
+
 @dataclass(frozen=True)
 class StudyEvent:
     """Event between the items: guidelines read, consent, attention check, completion."""

@@ -69,7 +69,8 @@ def _selected(chosen: StudyAnswers, options: Options) -> _Selected:
     people = raters(chosen, chosen.judgements, hide=options.hide_names)
     columns = {rater.seat: number for number, rater in enumerate(people)}
     seats, given = seat_numbers(chosen.seats), by_item(chosen.judgements)
-    images = marked_images([item for item in chosen.items if item.item_id in given], chosen.judgements)
+    images = marked_images([item for item in chosen.items if item.item_id in given], chosen.judgements,
+                           chosen.decisions)
     number = {item.item_id: place for place, item in enumerate(chosen.items)}
     rows: list[list[str | None]] = []
     for one in images:
