@@ -185,7 +185,9 @@ class StudyStore(Protocol):
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
         """Release a person's open work to others at once. A seat without answers is freed."""
 
-    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study: ...
+    def change_settings(self, study_id: str, changes: Mapping[str, Any], *, by: str = LOCAL) -> Study:
+        """Set these settings, and remove those that are None here. Others stay as they are, though somebody else has
+        changed them meanwhile."""
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         """Raises ``StudyError`` for a taken name."""

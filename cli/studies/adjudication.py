@@ -41,8 +41,7 @@ def adjudicate(
         if discussion:
             needs = replace(needs, discussion=discussion)
         if when or below is not None or discussion:
-            study = stores.studies.change_settings(
-                study.study_id, {**study.settings, SETTING: needs.as_settings()}, by=LOCAL)
+            study = stores.studies.change_settings(study.study_id, {SETTING: needs.as_settings()}, by=LOCAL)
         cases = kind.cases(stores.studies, study)
     waiting = Counter(one.why for one in cases if not one.decided)
     decided = sum(one.decided for one in cases)

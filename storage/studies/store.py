@@ -310,16 +310,17 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             return release_work(connection, study_id, annotator, by)
 
-    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study:
-        check_study_texts(settings)
+    def change_settings(self, study_id: str, changes: Mapping[str, Any], *, by: str = LOCAL) -> Study:
+        check_study_texts(changes)
         with writing(self.engine) as connection:
             study = lookups.find_study(connection, study_id, lock=True)
-            connection.execute(update(tables.studies).where(_study.study_id == study_id)
-                               .values(settings=dict(settings)))
+            settings = {name: value for name, value in {**study.settings, **changes}.items()
+                        if value is not None or name not in changes}
+            connection.execute(update(tables.studies).where(_study.study_id == study_id).values(settings=settings))
             changed = sorted(name for name in {*settings, *study.settings}
                              if settings.get(name) != study.settings.get(name))
             log_event(connection, AuditEvent("study.settings", by, study.name, study_id, {"changed": changed}))
-        return replace(study, settings=dict(settings))
+        return replace(study, settings=settings)
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         check_study_texts(name)

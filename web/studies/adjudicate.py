@@ -64,7 +64,7 @@ def adjudicate_routes(services: Services) -> APIRouter:
         check(visitor, "manage")
         study = store.study(checked_study(sent["study"]))
         kept = needs_from(sent["needs"]).as_settings()
-        store.change_settings(study.study_id, {**study.settings, SETTING: kept}, by=visitor.name)
+        store.change_settings(study.study_id, {SETTING: kept}, by=visitor.name)
         return {"needs": kept}
 
     posts = {
