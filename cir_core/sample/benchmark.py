@@ -50,7 +50,8 @@ def redrawn(benchmark: Benchmark, seed: int) -> Benchmark:
     for category in benchmark.pools:
         of_category = [one for one in found if one.category == category][:PER_CATEGORY["test"]]
         queries += [BenchmarkQuery(f"{category}:draw{seed}:{number}", one.reference_id,
-                                   query_texts(one.captions, "joined")[0], (one.target_id,), pool=category)
+                                   query_texts(one.captions, "joined")[0], (one.target_id,), "joined",
+                                   pool=category)
                     for number, one in enumerate(of_category)]
     if not queries:
         raise DatasetError("The sample has no other queries over its garments. Draw all of it: cirque sample build.")
