@@ -149,7 +149,8 @@ def methods_section(report: PreferenceReport) -> Section:
          count("difference_n", "Answers rated"), text("reason", "Remark")),
         tuple((one.first, one.second, one.answers, one.ties, *values(one.first_preferred), one.first_preferred.n,
                one.first_preferred.p, one.p_holm, one.needed,
-               one.predicted, *values(one.adjusted), one.first_side.value, one.first_side.n, *values(one.mean_difference), one.mean_difference.n,
+               one.predicted, *values(one.adjusted), one.first_side.value, one.first_side.n,
+               *values(one.mean_difference), one.mean_difference.n,
                reasons({"Adjusted": one.adjusted, "Rating": one.mean_difference}))
               for one in report.pairs),
         "p: two-sided exact binomial test against one half, answers taken as independent; Holm’s correction over all "
