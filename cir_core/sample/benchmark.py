@@ -42,7 +42,7 @@ def redrawn(benchmark: Benchmark, seed: int) -> Benchmark:
     """``benchmark`` with other queries over the same garments, drawn by ``seed``; none of them is one of its own. What
     was chosen by looking at the released queries is reported on these."""
     known = {(query.reference_id, target) for query in benchmark.queries for target in query.target_ids}
-    inside = {image_id for pool in benchmark.pools.values() for image_id in pool}
+    inside = {image_id for pool in benchmark.pools.values() for image_id in pool or ()}
     garments = [one for one in catalogue() if one.item_id in inside]
     found = [one for one in make_triplets(garments, seed, 2 * PER_CATEGORY["test"])
              if (one.reference_id, one.target_id) not in known]
