@@ -256,8 +256,9 @@ def _bars(axes: Axes, trace: Mapping[str, Any], number: int) -> None:
     lying = trace.get("orientation") == "h"
     names, lengths = (trace["y"], trace["x"]) if lying else (trace["x"], trace["y"])
     names = [_folded(one) if isinstance(one, str) else one for one in names]
+    start = {"left" if lying else "bottom": trace["base"]} if "base" in trace else {}
     drawn = (axes.barh if lying else axes.bar)(
-        names, lengths, trace.get("width", 0.8), color=trace["marker"]["color"], alpha=trace.get("opacity"),
+        names, lengths, trace.get("width", 0.8), **start, color=trace["marker"]["color"], alpha=trace.get("opacity"),
         label=_plain(trace.get("name", "")), hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white", linewidth=0.3)
     if "text" in trace:
         axes.bar_label(drawn, [_plain(one) for one in trace["text"]], padding=2, fontsize=_POINTS - 1.5)
