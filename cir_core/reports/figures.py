@@ -157,9 +157,10 @@ def bars(
 
 def likert(
     key: str, title: str, alt: str, labels: Sequence[str], counts: Sequence[Sequence[int]], levels: Sequence[str],
+    down: str = "",
 ) -> Figure:
     """A bar for each label, divided by the shares of ``levels``; ``counts``: [labels, levels]. Labels without an answer
-    have no bar."""
+    have no bar. ``down``: what the labels are values of."""
     totals = [sum(of) for of in counts]
     shares = [[count / total if total else 0.0 for count in of] for of, total in zip(counts, totals, strict=True)]
     names = [plain(f"{label} (n = {total:,})") for label, total in zip(labels, totals, strict=True)]
@@ -173,7 +174,8 @@ def likert(
         "height": 110 + 40 * len(labels), "margin": {"l": 8, "r": 24, "t": 40, "b": 8}, "barmode": "overlay",
         "showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "traceorder": "normal"},
         "xaxis": axis_of("share of rated sets") | {"range": [0, 1], "tickformat": ".0%"},
-        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, "automargin": True, "ticks": ""},
+        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, "automargin": True, "ticks": "",
+                  "title": {"text": plain(down)}},
     }})
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from annotation.analysis.records import Estimate, Figure, Rate, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import each, reasons, values
 from annotation.analysis.statistics.answer_rows import drawn_whole
-from annotation.analysis.statistics.method_order import circular_triads, elo
+from annotation.analysis.statistics.method_order import circular_triads, elo, predicted
 from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
 from cir_core.reports.cells import shown, shown_interval
@@ -167,7 +167,7 @@ def methods_section(report: PreferenceReport) -> Section:
         "Bradley–Terry strengths put all methods on one scale, even methods that were rarely compared. Ties count "
         "half there; rates leave them out.",
         figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report)
-        + _likert_of_methods(report),
+        + _predicted_rates(report) + _likert_of_methods(report),
         tables=(strengths, pairs))
 
 
@@ -190,7 +190,7 @@ def _likert_of_metrics(report: PreferenceReport) -> tuple[Figure, ...]:
             counts = [of for _, _, of in one.ratings]
             found.append(likert(f"ratings-by-value-{place + 1}", f"Ratings by value of {one.name}",
                                 f"Ratings from 1 to 5 of sets by their value of {one.name}. " + _spoken(names, counts),
-                                names, counts, _LEVELS))
+                                names, counts, _LEVELS, down=one.name))
     return tuple(found)
 
 
@@ -229,6 +229,27 @@ def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
     return (matrix("win-rates", "How often the row’s method is preferred to the column’s",
                    f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred",
                    diverging=True),)
+
+
+def _predicted_rates(report: PreferenceReport) -> tuple[Figure, ...]:
+    """The same by the strengths, also of pairs that nobody compared."""
+    fitted = [one for one in report.methods if one.value.value is not None]
+    if len(fitted) < 2:
+        return ()
+    answers = {frozenset((pair.first, pair.second)): pair.answers for pair in report.pairs}
+    cells, said = dict[tuple[int, int], MatrixCell](), []
+    for row, one in enumerate(fitted):
+        for column, other in enumerate(fitted):
+            if row != column and one.value.value is not None and other.value.value is not None:
+                value = predicted(one.value.value, other.value.value)
+                n = f"n = {answers.get(frozenset((one.method, other.method)), 0):,}"
+                cells[row, column] = MatrixCell(
+                    value, (f"{one.method} over {other.method}", f"predicted {shown(value, 'share')}", n), n)
+                if row < column:
+                    said.append(f"{one.method} over {other.method} {shown(value, 'share')}")
+    return (matrix("predicted-win-rates", "The same as the strengths predict, ties counting half",
+                   f"Share that the strengths predict. n: answers that compare the two. {'; '.join(said)}.",
+                   [one.method for one in fitted], cells, scale="predicted", diverging=True),)
 
 
 def _predicted(pair: MethodPair, *, turned: bool) -> str:
