@@ -163,7 +163,7 @@ def likert(
     have no bar. ``down``: what the labels are values of."""
     totals = [sum(of) for of in counts]
     shares = [[count / total if total else 0.0 for count in of] for of, total in zip(counts, totals, strict=True)]
-    names = [plain(f"{label} (n = {total:,})") for label, total in zip(labels, totals, strict=True)]
+    names = [plain(f"{label} (n\u00a0=\u00a0{total:,})") for label, total in zip(labels, totals, strict=True)]
     return Figure(key, title, alt, {"data": [{
         "type": "bar", "orientation": "h", "name": plain(level), "x": [of[place] for of in shares], "y": names,
         "base": [sum(of[:place]) for of in shares], "width": 0.7,

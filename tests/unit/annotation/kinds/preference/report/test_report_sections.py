@@ -201,10 +201,10 @@ def test_ratings_are_shares_of_a_bar_by_method_and_by_value_of_each_metric():
     sections = ALL["preference"]()
     levels = figure(sections, "method-ratings").spec["data"]
     assert [one["name"] for one in levels] == ["1", "2", "3", "4", "5"]
-    assert levels[0]["y"] == ["soft (n = 50)", "slerp (n = 50)"]     # the strongest first
+    assert levels[0]["y"] == ["soft (n\u00a0=\u00a050)", "slerp (n\u00a0=\u00a050)"]     # the strongest first
     assert levels[1]["x"] == pytest.approx([6 / 50, 14 / 50]) and levels[1]["base"] == pytest.approx([2 / 50, 8 / 50])
     (first, *_), layout = (figure(sections, "ratings-by-value-2").spec[key] for key in ("data", "layout"))
-    assert first["y"] == ["0.000 (n = 40)", "1.000 (n = 60)"] and first["customdata"] == [8, 2]
+    assert first["y"] == ["0.000 (n\u00a0=\u00a040)", "1.000 (n\u00a0=\u00a060)"] and first["customdata"] == [8, 2]
     assert layout["yaxis"]["title"]["text"] == "cosine &amp; &lt;b&gt;"
 
 
