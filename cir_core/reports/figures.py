@@ -175,7 +175,7 @@ def likert(
         "showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "traceorder": "normal"},
         "xaxis": axis_of("share of rated sets") | {"range": [0, 1], "tickformat": ".0%"},
         "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, "automargin": True, "ticks": "",
-                  "title": {"text": plain(down)}},
+                  "title": {"text": plain(down), "standoff": 10}},
     }})
 
 
