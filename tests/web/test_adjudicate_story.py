@@ -19,7 +19,7 @@ from tests.integration.crowd import Server
 from tests.web.adjudicating import Meet, a_round, adjudicate, press
 from tests.web.adjudicating import meet as meet
 from tests.web.adjudicating import server as server
-from tests.web.browsing import at_rest, enter
+from tests.web.browsing import at_rest, enter, held_up
 from tests.web.judging import stores
 
 BROAD = flagged("QUERY_TOO_BROAD")
@@ -85,11 +85,12 @@ def test_what_two_disagree_on_a_third_decides_with_the_keyboard(meet: Meet, serv
     expect(problem(page)).to_contain_text("Give a short reason")
     expect(page.get_by_label("Reason for the decision")).to_be_focused()
     page.keyboard.type("one can tell: it is a dog")
-    press(page, "Enter")
+    with held_up(page, "**/adjudicate/decide"):     # who chooses a case meanwhile gets that one, once it is saved
+        press(page, "Enter")
+        page.locator(f"[data-item='{tie.item_id}']").click()
+    shows(page, tie)
 
     # A judge's answer is taken with their letter.
-    page.locator(f"[data-item='{tie.item_id}']").click()
-    shows(page, tie)
     compare(page, "5")
     expect(page.get_by_role("navigation", name="Cases")).to_contain_text("2 to decide")
     broad = page.get_by_role("article").filter(has_text="Too broad")

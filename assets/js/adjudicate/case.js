@@ -12,7 +12,7 @@ import { lasting } from "../shared/words.js";
 const LEAST_REASON = 3;
 
 /** @param {CaseOf & { name: string, rubric: Rubric }} of */
-export function caseView({ name, rubric, found, number, decided, answered }) {
+export function caseView({ name, rubric, found, number, during, decided, answered }) {
   const item = /** @type {Item} */ (/** @type {unknown} */ (found.item)), { decision = null, first } = found, blind = first === null;
   const judgements = /** @type {Judgement[]} */ (found.judgements ?? []);
   const drafts = draftsOf(name);
@@ -90,7 +90,7 @@ export function caseView({ name, rubric, found, number, decided, answered }) {
     saving = true;
     hints();
     try {
-      const { decision: { revision }, overtook } = await api("POST", "adjudicate/decide", { ...sent, token: press.token });
+      const { decision: { revision }, overtook } = await during(api("POST", "adjudicate/decide", { ...sent, token: press.token }));
       drafts.drop(item.id);
       await decided(item.id, overtook ? `Case ${number} was decided after you opened it, by somebody else or in another window. `
         + `Your decision now counts; the other one is kept as revision ${revision - 1}.` : "Decided");
@@ -107,7 +107,7 @@ export function caseView({ name, rubric, found, number, decided, answered }) {
     saving = true;
     hints();
     try {
-      const after = await api("POST", "adjudicate/answer", { study: name, item: item.id, answer: form.settled(panelOpened) });
+      const after = await during(api("POST", "adjudicate/answer", { study: name, item: item.id, answer: form.settled(panelOpened) }));
       drafts.drop(item.id);
       answered(after);
     } catch (error) {

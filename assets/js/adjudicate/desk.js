@@ -17,7 +17,7 @@ export function createDesk({ name, kind, module, page, step }) {
     discard: nothing, retry: nothing, leaving: () => false });
 
   /** @param {CaseOf} of */
-  function open({ found, number, decided, answered }) {
+  function open({ found, number, during, decided, answered }) {
     const { item } = found, blind = found.first === null, judgements = found.judgements ?? [];
     const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
     const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision", placeholder: "A few words suffice" });
@@ -69,10 +69,10 @@ export function createDesk({ name, kind, module, page, step }) {
       saving = true;
       button.setAttribute("aria-disabled", "true");
       try {
-        if (blind) return answered(await api("POST", "adjudicate/answer", sent));
+        if (blind) return answered(await during(api("POST", "adjudicate/answer", sent)));
         const whole = { ...sent, reason: why, seen_revision: found.decision?.revision ?? 0 }, what = JSON.stringify(whole);
         if (press?.what !== what) press = { what, token: token() }; // sent again after a failure, it stays the same press
-        const { decision: { revision }, overtook } = await api("POST", "adjudicate/decide", { ...whole, token: press.token });
+        const { decision: { revision }, overtook } = await during(api("POST", "adjudicate/decide", { ...whole, token: press.token }));
         await decided(item.id, overtook ? `Case ${number} was decided after you opened it. Your decision now counts; the other one is kept as revision ${revision - 1}.` : "Decided");
       } catch (error) {
         complain(error instanceof ApiProblem && error.kind === "away" ? `${error.message} Your answer is still here: press Enter to send it again.` : messageOf(error));

@@ -9,7 +9,8 @@ import { fetchAhead } from "../shared/pictures.js";
 
 const STALE_MS = 60000;
 
-/** @typedef {{ found: OpenCase, number: number, decided(item: string, said: string): Promise<unknown>, answered(found: OpenCase): void }} CaseOf */
+// ``during`` takes the call that saves: another case is opened only when it has ended.
+/** @typedef {{ found: OpenCase, number: number, during<T>(call: Promise<T>): Promise<T>, decided(item: string, said: string): Promise<unknown>, answered(found: OpenCase): void }} CaseOf */
 
 /** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "adjudicate", styles: ["study", "studies"], css: "cq-ad" }, (body, { slot }) => {
@@ -39,6 +40,7 @@ async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement
   const blur = () => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); };
   const cases = /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */ (new Map()); // item → {read, promise}
   let view = /** @type {ReturnType<typeof import("./case.js").caseView> | null} */ (null), asked = 0, queueRead = Date.now();
+  let saving = /** @type {Promise<boolean> | null} */ (null), chosen = ""; // ``chosen``: the case to go to once it is saved
   const step = (/** @type {number} */ by) => {
     const to = queue.step(by);
     if (to) choose(to);
@@ -62,7 +64,20 @@ async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement
     queue.put((await api("GET", `adjudicate/queue?${query}`)).cases);
   }
 
+  /** @type {CaseOf["during"]} */
+  function during(call) {
+    const mine = saving = call.then(() => true, () => false);
+    mine.then(() => { if (saving === mine) saving = null; });
+    return call;
+  }
   async function choose(/** @type {string} */ item) {
+    if (saving) {
+      chosen = item;
+      const saved = await saving;
+      if (chosen !== item) return;
+      chosen = "";
+      if (!saved) return; // the case says why
+    }
     const mine = ++asked;
     queue.at(item);
     let found;
@@ -85,8 +100,11 @@ async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement
     }
   }
   function show(/** @type {OpenCase} */ found, fresh = false) {
-    const of = { found, number: queue.number(found.item.id) ?? found.number, decided,
-      answered(/** @type {OpenCase} */ after) { queue.answered(found.item.id, after.why ?? null); show(after); } };
+    const of = { found, number: queue.number(found.item.id) ?? found.number, during, decided,
+      answered(/** @type {OpenCase} */ after) {
+        queue.answered(found.item.id, after.why ?? null);
+        if (!chosen) show(after);
+      } };
     view = own ? own.caseView({ ...of, name, rubric: /** @type {Rubric} */ (page) }) : null;
     whole = desk ? desk.show(of) : null;
     const elements = view?.elements ?? whole?.elements ?? [];
@@ -101,6 +119,7 @@ async function studyView(/** @type {HTMLElement} */ body, /** @type {HTMLElement
     queue.decided(item);
     toast(said);
     if (Date.now() - queueRead > STALE_MS) readQueue().catch(() => {});
+    if (chosen) return;
     const mine = asked;
     for (let next = queue.after(item); next; next = queue.after(next)) {
       const found = await readCase(next).catch(() => null); // choosing it says what is wrong
