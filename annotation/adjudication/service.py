@@ -268,7 +268,7 @@ class Adjudication:
     def _own_answer(
         self, study: Study, item_id: str, adjudicator: str, decision: Decision | None,
     ) -> Mapping[str, Any] | None:
-        """What the adjudicator answered first; of whoever decided in a version without first answers, the decision."""
+        """The adjudicator's first answer. Earlier versions did not store one: then the adjudicator's own decision."""
         if (first := self._first(study, item_id, adjudicator)) is not None:
             return first.answer
         if decision is None or not same_person(decision.adjudicator, adjudicator):

@@ -212,6 +212,11 @@ class StudyEvent:
     payload: Mapping[str, Any]         # plain JSON: see annotation.kinds.preference.survey.flow
     created_at: datetime
 
+    @property
+    def ends_study(self) -> bool:
+        """Whether the study ended for this person: below the mark of its training or gold items."""
+        return self.kind == "care" and self.payload.get("act") == "end"
+
 
 @dataclass(frozen=True)
 class Feedback:

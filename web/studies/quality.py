@@ -43,7 +43,7 @@ def quality_routes(services: Services) -> APIRouter:
         gold = Counter(one.role for one in store.gold(study.study_id))
         known = {one.item_id for one in store.gold(study.study_id)}
         ended = sorted({event.annotator for event in store.events(study.study_id, kind="care")
-                        if event.payload.get("act") == "end"})
+                        if event.ends_study})
         return {**_quality(found, rules_of(study.settings)), "care": care_of(study.settings).as_settings(),
                 "gold": {"gold": gold["gold"], "training": gold["training"], "ended": ended, "ready": sum(
                     one.item_id not in known for one in store.decisions(study.study_id))}}
