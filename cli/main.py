@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections import UserDict
+from types import ModuleType
 from typing import Any
 
 import typer
@@ -11,19 +13,86 @@ from typer.core import TyperGroup
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
-from cli import relevance
-from cli.admin import db, jobs, log, methods, models, serving, sessions, users
-from cli.construct import construct
-from cli.evaluate import audit, evaluate
-from cli.galleries import captions, datasets, encoders, galleries, sample
 from cli.recorded import recorded
-from cli.studies import report, studies
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
+_GIVEN = "cirque.arguments"
+_COMMANDS = {     # in the order of the help: what in the module of each is the command, or the group of commands
+    "demo": "demo", "serve": "serve", "index": "index", "methods": "list_methods", "log": "log", "version": "",
+    "galleries": "app", "evaluate": "app", "audit": "app", "construct": "app", "datasets": "app", "sample": "app",
+    "encoders": "app", "captions": "app", "relevance": "app", "models": "app", "sessions": "app", "study": "app",
+    "report": "app", "user": "app", "db": "app", "jobs": "app"}
+
+
+def _module(command: str) -> ModuleType:
+    """Imported here, so that no command waits for what others need."""
+    found: ModuleType
+    match command:
+        case "demo" | "serve":
+            from cli.admin import serving as found
+        case "index" | "galleries":
+            from cli.galleries import galleries as found
+        case "methods":
+            from cli.admin import methods as found
+        case "evaluate":
+            from cli.evaluate import evaluate as found
+        case "audit":
+            from cli.evaluate import audit as found
+        case "construct":
+            from cli.construct import construct as found
+        case "datasets":
+            from cli.galleries import datasets as found
+        case "sample":
+            from cli.galleries import sample as found
+        case "encoders":
+            from cli.galleries import encoders as found
+        case "captions":
+            from cli.galleries import captions as found
+        case "relevance":
+            from cli import relevance as found
+        case "models":
+            from cli.admin import models as found
+        case "sessions":
+            from cli.admin import sessions as found
+        case "study":
+            from cli.studies import studies as found
+        case "report":
+            from cli.studies import report as found
+        case "user":
+            from cli.admin import users as found
+        case "db":
+            from cli.admin import db as found
+        case "jobs":
+            from cli.admin import jobs as found
+        case "log":
+            from cli.admin import log as found
+        case _:
+            raise KeyError(command)
+    return found
+
+
+class _Loaded(UserDict[str, Any]):
+    """Commands by name; None until one is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        if self.data[name] is None:
+            found = getattr(_module(name), _COMMANDS[name])
+            if not isinstance(found, typer.Typer):
+                alone = typer.Typer(add_completion=False)
+                alone.command(name)(found)
+                self.data[name] = typer.main.get_command(alone)
+            else:
+                self.data[name] = typer.main.get_group(found)
+                self.data[name].name = name
+        return self.data[name]
 
 
 class _Commands(TyperGroup):
     """All commands; long ones keep a record."""
+
+    def __init__(self, *, commands: Any = None, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = _Loaded({**dict.fromkeys(_COMMANDS), **commands})
 
     def make_context(self, info_name: Any, args: list[str], parent: Any = None, **extra: Any) -> Any:
         given = tuple(args)
@@ -36,31 +105,14 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
 
 
-_GIVEN = "cirque.arguments"
 app = typer.Typer(
     cls=_Commands, name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     help="The web workbench for composed image retrieval.")
-app.command()(serving.demo)
-app.command()(serving.serve)
-app.command()(galleries.index)
-app.add_typer(galleries.app, name="galleries")
-app.command("methods")(methods.list_methods)
-app.add_typer(evaluate.app, name="evaluate")
-app.add_typer(audit.app, name="audit")
-app.add_typer(construct.app, name="construct")
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(sample.app, name="sample")
-app.add_typer(encoders.app, name="encoders")
-app.add_typer(captions.app, name="captions")
-app.add_typer(relevance.app, name="relevance")
-app.add_typer(models.app, name="models")
-app.add_typer(sessions.app, name="sessions")
-app.add_typer(studies.app, name="study")
-app.add_typer(report.app, name="report")
-app.add_typer(users.app, name="user")
-app.add_typer(db.app, name="db")
-app.add_typer(jobs.app, name="jobs")
-app.command()(log.log)
+
+
+@app.callback()
+def _group() -> None:
+    """Makes Typer take the one command that follows for one of several."""
 
 
 @app.command()

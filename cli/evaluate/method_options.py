@@ -10,7 +10,6 @@ import typer
 from rich.progress import TimeElapsedColumn
 
 from cir_core.errors import MethodError
-from cir_core.methods.declared import Method, find_method
 from cir_core.settings import get_settings
 from cir_core.types.records import Domain
 from cli.console import ModelChoice as ModelChoice
@@ -19,6 +18,7 @@ from cli.console import bars, open_stores
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
     from cir_core.language.base import LanguageModel
+    from cir_core.methods.declared import Method
 
 
 ModelOption = Annotated[ModelChoice, typer.Option(help="The built-in language model, or the settings' one.")]
@@ -31,6 +31,8 @@ RelevanceOption = Annotated[str | None, typer.Option(
 
 def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method]) -> list[Method]:
     """Those of "a,b" and ``against``, each once, or "all". Raises ``MethodError``."""
+    from cir_core.methods.declared import find_method
+
     if names.strip() == "all":
         return list(methods.values())
     wanted = [name.strip() for name in names.split(",") if name.strip()]

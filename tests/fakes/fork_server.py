@@ -22,6 +22,8 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+import typer.main
+
 from tests.fakes.kept_encoder import keep_encoder
 
 _MOST = 2**20     # bytes of a message
@@ -36,8 +38,9 @@ def main() -> None:
     # with these modules takes to end.
     sys.modules["triton"] = None  # type: ignore[assignment] # for GPUs, and it complains at the end of a process
     import cir_core.encoders.open_clip_encoder  # noqa: F401
-    import cli.main  # noqa: F401
+    import cli.main
     import web.server  # noqa: F401
+    list(typer.main.get_command(cli.main.app).commands.values())     # type: ignore[attr-defined] # imports them
     for late in _LATE:
         import_module(late)
 

@@ -140,7 +140,7 @@ def _people(report: TargetReport) -> Section:
 def _how(report: TargetReport) -> list[tuple[str, str]]:
     return [
         ("Majority", "An image is a target if more people say yes than no; with as many of each it has no majority."),
-        ("Cohen’s κ", "statsmodels, over images with a yes or no."),
+        ("Cohen’s κ", "Over images with a yes or no."),
         *sorted((one.name, one.method("image")) for one in statistics_of("nominal")),
         *(people_how(report.others) if report.others else ()),
         ("Best threshold", "Of 0, 0.05 to 1 and the threshold in use the one with the highest κ of model and majority; "

@@ -306,7 +306,7 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
         f"{constant} are undefined, as chance agreement is complete. Such pairs are left out of the mean and counted.")
     return [
         ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but enter no other number."),
-        ("Cohen’s κ", "statsmodels, over the items that both judged."),
+        ("Cohen’s κ", "Over the items that both judged."),
         *sorted((one.name, one.method("item")) for one in _NOMINAL),
         *(people_how(report.people) if report.people else ()),
         ("Unanimous", "Share of these items on which all say valid, or all say not valid."),
