@@ -17,6 +17,7 @@ from cli.construct import construct
 from cli.evaluate import audit, evaluate
 from cli.galleries import captions, datasets, encoders, galleries, sample
 from cli.recorded import recorded
+from cli.reproduce import command as reproducing
 from cli.studies import report, studies
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
@@ -47,6 +48,7 @@ app.add_typer(galleries.app, name="galleries")
 app.command("methods")(methods.list_methods)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(audit.app, name="audit")
+app.command()(reproducing.reproduce)
 app.add_typer(construct.app, name="construct")
 app.add_typer(datasets.app, name="datasets")
 app.add_typer(sample.app, name="sample")
