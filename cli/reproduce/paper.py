@@ -66,7 +66,7 @@ def _head(outcome: Outcome) -> list[str]:
     lines += [r"\begin{flushleft}\small", *(
         rf"\texttt{{{latex_text(command_line(one), breakable=True)}}}\\[2pt]" for one in commands), r"\end{flushleft}"]
     if result.failure:
-        word = "Not run" if outcome.state in ("missing", "left out") else "Failed"
+        word = "Incomplete" if any(one.sections for one in result.results) else "Not run"
         lines += [rf"\noindent\textbf{{{word}.}} {latex_text(result.failure, breakable=True)}", ""]
     return lines
 

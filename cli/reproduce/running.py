@@ -45,6 +45,7 @@ def run_steps(
     steps: Sequence[Step], wanted: frozenset[str], digest: Mapping[str, str], folder: Path, run: Run,
 ) -> Iterator[Outcome]:
     """Every step with its outcome, once it is on disk. Steps outside ``wanted`` are taken from earlier runs."""
+    (folder / WORK).mkdir(parents=True, exist_ok=True)
     journal, done = Journal(folder), dict[str, bool]()
     for step in steps:
         outcome = _outcome(step, step.name in wanted, digest[step.name], journal, done, folder, run)
