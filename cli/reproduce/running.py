@@ -148,7 +148,7 @@ def _protocols(content: Any) -> Iterator[dict[str, Any]]:
             yield from _protocols(one)
     elif isinstance(content, dict):
         for name, value in content.items():
-            if name == "protocol" and isinstance(value, dict):
+            if name in ("protocol", "source") and isinstance(value, dict):
                 yield value
             elif name == "retrievers" and isinstance(value, list):    # of an audit: their cards
                 yield from (one for one in value if isinstance(one, dict) and "digest" in one)
