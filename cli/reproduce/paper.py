@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cir_core.reports.latex_text import latex_text
@@ -75,13 +76,15 @@ def _sections(outcome: Outcome) -> list[Section]:
     """The sections of all commands of a step, with keys that no other step has."""
     found: list[Section] = []
     for one in outcome.result.results:
-        found += [*_remarks(one), *one.sections]
+        found += [*_remarks(one), *(replace(section, tables=tuple(
+            table if table.title else replace(table, title=outcome.step.title) for table in section.tables))
+            for section in one.sections)]
     return kept_apart(found, f"{outcome.step.name}-")
 
 
 def _remarks(one: CommandResult) -> list[Section]:
     title = one.name or ("Data and systems" if one.remarks else "")
-    return [Section(title, title, " ".join(one.remarks))] if title else []
+    return [Section(title, title, " ".join(f"{remark.rstrip('.')}." for remark in one.remarks))] if title else []
 
 
 def _is_shown(section: Section) -> bool:

@@ -179,8 +179,8 @@ def _studies(of: Subject) -> Iterable[Step]:
                        ("report", name), fresh=True)
         if not names:
             yield Step(f"study-{word}", paper, title, shows, ("report", "STUDY"), missing=(
-                f"There is no {word.removesuffix('s')} study here. Make one with cirque study create {word}, have people "
-                "answer, and run this command again."))
+                f"There is no {word.removesuffix('s')} study here. Make one with cirque study create {word}, have "
+                "people answer, and run this command again."))
 
 
 def _methods(

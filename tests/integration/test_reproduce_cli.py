@@ -80,4 +80,4 @@ def test_in_parts_it_gives_the_files_of_one_run_and_says_what_was_not_run(cirque
     for name in ("tables/filters-filters.csv", "tables/description-sizes.tex", "tables/audit-gaps.json",
                  "tables/turns-hits-at-10.md", "figures/audit-labels.pdf", "cards/sessions.json", "cards/audit.json"):
         assert name in made, sorted(made)
-    assert {one for one in json.loads((at_once / "run.json").read_text())["steps"]} == {*STEPS}
+    assert set(json.loads((at_once / "run.json").read_text())["steps"]) == {*STEPS}
