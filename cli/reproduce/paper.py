@@ -20,7 +20,6 @@ from cli.reproduce.running import Outcome
 from cli.tables.output import kept_apart, table_files
 
 CARDS = "cards"
-_LOADING = 8.0      # processor seconds of a command before its first query
 _OURS = (CARDS, FIGURES, TABLES)
 
 
@@ -116,4 +115,4 @@ def facts_of(subject: Subject, queries: int, facts: Sequence[str], outcomes: Seq
 
 def ahead(steps: Sequence[Step], queries: int) -> tuple[float, int]:
     """Processor minutes, and requests of a connected language model at most, of ``steps``."""
-    return sum(_LOADING + step.rate * queries for step in steps) / 60, sum(step.asks for step in steps) * queries
+    return sum(step.fixed + step.rate * queries for step in steps) / 60, sum(step.asks for step in steps) * queries

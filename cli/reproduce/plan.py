@@ -27,6 +27,7 @@ class Step:
         needs: steps whose files it reads.
         journal: its folder, if it can be continued with --resume.
         cards: files with protocol cards, with * as in ``arguments``; "" is what it prints.
+        fixed: processor seconds before the first query.
         rate, asks: processor seconds, and requests of a connected language model at most, of a query.
         fresh: it is quick, and what it reads changes, so it always runs again.
         missing: why it cannot run.
@@ -40,6 +41,7 @@ class Step:
     needs: tuple[str, ...] = ()
     journal: str = ""
     cards: tuple[str, ...] = ()
+    fixed: float = 8.0
     rate: float = 0.0
     asks: int = 0
     fresh: bool = False
@@ -157,13 +159,16 @@ def _corr(of: Subject) -> Iterable[Step]:
 
 
 def _cirqrs(of: Subject) -> Iterable[Step]:
-    yield _methods(of, "cirqrs", "CIRQRS", "Relevance of the first 10 and 50", "Tables 4, 5 and 6", BASES,
-                   ("--metric", "cirqrs"), rate=0.3, asks=12, sessions=True)
+    # Relevance features of the images that are found are made first.
+    yield _methods(of, "cirqrs", "CIRQRS", "Relevance of the first 10 and 50", "Tables 4, 5 and 6",
+                   "image-only,cirevl" if of.quick else BASES, ("--metric", "cirqrs"),
+                   fixed=200.0 if of.quick else 700.0, rate=0.3, asks=12)
     if of.is_sample:
         yield Step(
             "raters", "CIRQRS", "Metrics against simulated raters", "Tables 2 and 3, with raters that are simulated",
             ("evaluate", "relevance", "sample", *(("--limit", str(QUICK)) if of.quick else ()),
-             "--json", f"{WORK}/raters.json"), cards=(f"{WORK}/raters.json",), rate=0.25)
+             "--json", f"{WORK}/raters.json"), cards=(f"{WORK}/raters.json",),
+            fixed=100.0, rate=0.25)
 
 
 def _studies(of: Subject) -> Iterable[Step]:
@@ -185,17 +190,17 @@ def _studies(of: Subject) -> Iterable[Step]:
 
 def _methods(
     of: Subject, name: str, paper: str, title: str, shows: str, methods: str, further: tuple[str, ...] = (), *,
-    rate: float, asks: int, sessions: bool = False,
+    rate: float, asks: int, fixed: float = Step.fixed,
 ) -> Step:
-    """An evaluation of methods by the benchmark's own measures. ``sessions``: also the sample's fixed sessions."""
+    """An evaluation of methods by the benchmark's own measures, a turn at a time."""
     if not of.is_sample:
         return Step(name, paper, title, shows, ("evaluate", of.dataset, *_annotations(of), "--gallery", of.gallery,
-                    "--model", of.model, "--methods", methods, *further, "--json"), cards=("",), rate=rate, asks=asks)
+                    "--model", of.model, "--methods", methods, *further, "--json"), cards=("",), fixed=fixed,
+                    rate=rate, asks=asks)
     few = ("--limit", str(QUICK)) if of.quick else ()
-    more = ("--figure", f"{WORK}/{name}.html") if sessions else ("--no-sessions",)
     return Step(name, paper, title, shows, ("evaluate", SAMPLE, "--model", of.model, "--methods", methods,
-                "--no-requests", *more, *few, *further, "--json", f"{WORK}/{name}.json"),
-                cards=(f"{WORK}/{name}.json",), rate=rate, asks=asks)
+                "--no-requests", "--no-sessions", *few, *further, "--json", f"{WORK}/{name}.json"),
+                cards=(f"{WORK}/{name}.json",), fixed=fixed, rate=rate, asks=asks)
 
 
 def _sweep(
