@@ -163,7 +163,7 @@ def _locked(folder: Path) -> Any:
 def _open_gallery(subject: Subject, settings: Settings) -> Gallery:
     from cir_core.gallery.gallery import open_gallery
 
-    if subject.is_sample and subject.gallery == SAMPLE_GALLERY:
+    if subject.is_sample and not subject.path and subject.gallery == SAMPLE_GALLERY:
         return sample_gallery(settings)
     try:
         return open_gallery(subject.gallery, home=settings.home)
