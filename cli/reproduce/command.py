@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cir_core.gallery.gallery import Gallery
 
 _MOST = 99      # exit status
+_PREPARED = 0.1     # processor seconds to draw and index a garment
 _MB_FIGURE, _MB_QUERY = 0.4, 0.03   # of disk: figures and tables of a step, files of a query
 
 
@@ -63,28 +64,36 @@ def reproduce(
     settings = get_settings()
     folder = folder.expanduser().absolute()
     check_folder(folder, "--out", create=False)
-    found = data_set(dataset, annotations, split, caption_mode, pool, settings)
+    undrawn = _is_undrawn(dataset, annotations, gallery, settings)
+    found = None if undrawn else data_set(dataset, annotations, split, caption_mode, pool, settings)
     subject = Subject(
-        dataset, gallery or (SAMPLE_GALLERY if dataset == SAMPLE else found.name),
+        dataset, gallery or (found.name if found and dataset != SAMPLE else SAMPLE_GALLERY),
         str(annotations.expanduser().absolute()) if annotations else "", _options(split, caption_mode, pool),
         (model or (ModelChoice.built_in if dataset == SAMPLE else ModelChoice.settings)).value, _studies(), quick)
     steps = plan(subject)
     wanted = chosen(steps, only or (), skip or ())
+
+    def begin(finished: Callable[[Step], bool], queries: int | None) -> None:
+        left = [step for step in steps if step.name in wanted and not step.missing and not finished(step)]
+        _tell(steps, wanted, left, queries, subject, settings)
+        if dry_run:
+            raise typer.Exit
+        if left and not yes:
+            _agreed()
+
     with ExitStack() as stack:
         if not dry_run:
             _check_own(folder, subject)
             stack.enter_context(_locked(folder))
+        if found is None:
+            begin(lambda step: False, None)
+            found = data_set(dataset, None, split, caption_mode, pool, settings)
         images = _open_gallery(subject, settings)
         inputs = _inputs(subject, found, images, settings)
         of = digests(steps, inputs)
-        journal = Journal(folder)
-        left = [step for step in steps if step.name in wanted and not step.missing
-                and not journal.finished(step, of[step.name])]
-        _tell(steps, wanted, left, len(found.queries), subject, settings)
-        if dry_run:
-            return
-        if left and not yes:
-            _agreed()
+        if not undrawn:
+            journal = Journal(folder)
+            begin(lambda step: journal.finished(step, of[step.name]), len(found.queries))
         outcomes = _run(context, steps, wanted, of, folder, subject)
         facts = (f"gallery {subject.gallery}, {len(images):,} images, digest {images.digest}",
                  f"encoder {images.encoder.spec}, revision {images.encoder.revision}",
@@ -154,6 +163,17 @@ def _check_own(folder: Path, subject: Subject) -> None:
                             "give the same options to go on.")
 
 
+def _is_undrawn(dataset: str, annotations: Path | None, gallery: str | None, settings: Settings) -> bool:
+    """Whether the sample has to be drawn or indexed first, which takes minutes."""
+    from cir_core.sample.atelier.build import is_complete
+    from cir_core.sample.gallery import is_ready, sample_folder
+
+    if dataset != SAMPLE or annotations is not None:
+        return False
+    return not (is_ready(settings.home) if gallery in (None, SAMPLE_GALLERY)
+                else is_complete(sample_folder(settings.home)))
+
+
 def _locked(folder: Path) -> Any:
     from cir_core.jobs.journal import lock_folder
 
@@ -193,19 +213,27 @@ def _studies() -> tuple[tuple[str, str], ...]:
 
 
 def _tell(
-    steps: Sequence[Step], wanted: frozenset[str], left: Sequence[Step], queries: int, subject: Subject,
+    steps: Sequence[Step], wanted: frozenset[str], left: Sequence[Step], queries: int | None, subject: Subject,
     settings: Settings,
 ) -> None:
-    """The steps and the estimate."""
+    """The steps and the estimate. ``queries`` is None for the sample before it is drawn."""
+    from cir_core.sample.atelier.catalogue import DEFAULT_SIZES
+    from cir_core.sample.gallery import SPLIT, sample_queries
+
     for step in steps:
         state = ("not now" if step.name not in wanted else "cannot run" if step.missing else
                  "to run" if step in left else "finished")
         out.print(f"  {step.name:18} {step.paper:8} {step.shows}: {state}", soft_wrap=True)
-    counts = min(queries, 45) if subject.quick and subject.is_sample else queries
+    number = sample_queries() if queries is None else queries
+    counts = min(number, 45) if subject.quick and subject.is_sample else number
     minutes, requests = ahead(left, counts)
+    said = ""
+    if queries is None:
+        minutes += DEFAULT_SIZES[SPLIT] * _PREPARED / 60
+        said = f"The {DEFAULT_SIZES[SPLIT]:,} garments of the sample are drawn and indexed first. "
     disk = len(left) * _MB_FIGURE + counts * _MB_QUERY
-    said = (f"{counted(len(left), 'step')} to run over {counted(queries, 'query', 'queries')}: about "
-            f"{minutes:.0f} minutes of processor time with the bundled encoder, {disk:.0f} MB of disk.")
+    said += (f"{counted(len(left), 'step')} to run over {counted(number, 'query', 'queries')}: about "
+             f"{minutes:.0f} minutes of processor time with the bundled encoder, {disk:.0f} MB of disk.")
     if settings.llm_model and subject.model == "settings":
         said += (f" At most {requests:,} requests of {settings.llm_model} come on top; cirque construct … --dry-run "
                  "prints their cost.")

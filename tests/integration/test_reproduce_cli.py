@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,21 +22,43 @@ STEPS = ("sessions", "filters", "description", "turns", "judging", "concatenatio
 
 
 @pytest.fixture(scope="module")
-def drawn(tmp_path_factory) -> Path:
-    return indexed(tmp_path_factory.mktemp("prepared") / "home", 90, at="../drawn").with_name("drawn")
+def prepared(tmp_path_factory) -> Path:
+    return garments(tmp_path_factory.mktemp("prepared"), 90, {})
+
+
+def garments(folder: Path, count: int, queries: dict[str, int]) -> Path:
+    """So many, indexed in the home beside; of a category one query, or so many."""
+    drawn = indexed(folder / "home", count, at="../drawn").with_name("drawn")
+    for path in (drawn / "captions").iterdir():
+        few = json.loads(path.read_text("utf-8"))[:queries.get(path.name.split(".")[1], 1)]
+        path.write_text(json.dumps(few), "utf-8")
+    return drawn
 
 
 @pytest.fixture
-def cirque(drawn, tmp_path):
+def cirque(prepared, tmp_path):
     """Runs ``cirque reproduce sample`` with those garments, in a copy of their home."""
-    shutil.copytree(drawn.with_name("home"), tmp_path / "home")
+    with reproducing(prepared, tmp_path) as run:
+        yield run
+
+
+@pytest.fixture
+def larger(tmp_path):
+    """The same with so many garments that some dresses need a second turn."""
+    with reproducing(garments(tmp_path / "prepared", 240, {"dress": 8}), tmp_path) as run:
+        yield run
+
+
+@contextmanager
+def reproducing(drawn: Path, folder: Path):
+    shutil.copytree(drawn.with_name("home"), folder / "home")
 
     def run(*arguments):
         get_settings.cache_clear()
         return CliRunner().invoke(app, ["reproduce", "sample", "--annotations", str(drawn), "--gallery", NAME,
                                         "--quick", *map(str, arguments)])
 
-    with commands_at(tmp_path / "home"):
+    with commands_at(folder / "home"):
         yield run
 
 
@@ -66,18 +89,43 @@ def test_other_files_and_another_reproduction_are_left_alone(cirque, tmp_path):
     assert isinstance(refused.exception, SettingsError) and "another reproduction" in str(refused.exception)
 
 
-@pytest.mark.extended
-def test_in_parts_it_gives_the_files_of_one_run_and_says_what_was_not_run(cirque, tmp_path):
+def test_without_a_drawn_sample_the_estimate_says_so_and_draws_nothing(tmp_path):
+    with commands_at(tmp_path / "home"):
+        listed = CliRunner().invoke(app, ["reproduce", "sample", "--out", str(tmp_path / "paper"), "--dry-run"])
+        refused = CliRunner().invoke(app, ["reproduce", "sample", "--out", str(tmp_path / "paper")])
+    assert listed.exit_code == 0, listed.output
+    assert "6,000 garments of the sample are drawn and indexed first" in listed.output
+    assert "over 900 queries" in listed.output      # 300 of each of three categories
+    assert isinstance(refused.exception, SettingsError) and "--yes" in str(refused.exception)
+    assert not list((tmp_path / "home").rglob("*.jpg"))
+
+
+def test_in_parts_it_gives_the_files_of_one_run(cirque, tmp_path):
     at_once, in_parts = tmp_path / "at-once", tmp_path / "in-parts"
-    done = cirque("--out", at_once, "--yes", *only(*STEPS))
-    assert done.exit_code == 1, done.output         # no language model can judge
-    for names in (("sessions", "concatenation"), ("turns", "filters", "audit"), STEPS):
+    done = cirque("--out", at_once, "--yes", *only("concatenation", "audit"))
+    assert done.exit_code == 0, done.output
+    for names in (("audit",), ("concatenation", "audit")):
         cirque("--out", in_parts, "--yes", *only(*names))
     made = files(at_once)
     assert files(in_parts) == made
-    tex = made["report.tex"].decode().replace(r"\allowbreak{}", "")
-    assert "Judging needs a connected language model" in tex and str(tmp_path) not in tex
-    for name in ("tables/filters-filters.csv", "tables/description-sizes.tex", "tables/audit-gaps.json",
-                 "tables/turns-hits-at-10.md", "figures/audit-labels.pdf", "cards/sessions.json", "cards/audit.json"):
+    for name in ("tables/audit-gaps.json", "figures/audit-labels.pdf", "cards/audit.json"):
         assert name in made, sorted(made)
-    assert set(json.loads((at_once / "run.json").read_text())["steps"]) == {*STEPS}
+    assert str(tmp_path) not in made["report.tex"].decode().replace(r"\allowbreak{}", "")
+    assert set(json.loads((at_once / "run.json").read_text())["steps"]) == {"concatenation", "audit"}
+
+
+@pytest.mark.extended
+def test_constructed_sessions_in_parts_and_what_was_not_run(larger, tmp_path):
+    at_once, in_parts = tmp_path / "at-once", tmp_path / "in-parts"
+    done = larger("--out", at_once, "--yes", *only(*STEPS))
+    assert done.exit_code == 2, done.output     # turns: of shirts and tops no session is left; judging: none excluded
+    for names in (("sessions", "concatenation"), ("turns", "filters", "audit"), STEPS):
+        larger("--out", in_parts, "--yes", *only(*names))
+    made = files(at_once)
+    assert files(in_parts) == made
+    tex = made["report.tex"].decode().replace(r"\allowbreak{}", "")
+    assert "work/kept/excluded has no session: work/kept/stages.json" in tex and str(tmp_path) not in tex
+    assert "sample_shirt_test.json: it holds no session" in tex.replace(r"\_", "_")
+    for name in ("tables/filters-filters.csv", "tables/description-sizes.tex", "tables/turns-hits-at-10.md",
+                 "cards/sessions.json"):
+        assert name in made, sorted(made)
