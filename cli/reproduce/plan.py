@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cir_core.errors import SettingsError
+from cir_core.support.texts import quoted
 
 SAMPLE = "sample"
 WORK = "work"      # folder of what commands write besides tables and figures
@@ -83,7 +84,7 @@ def chosen(steps: Sequence[Step], only: Iterable[str], skip: Iterable[str]) -> f
     """Names of the steps to run. Raises ``SettingsError`` for one that there is not."""
     only, skip, names = set(only), set(skip), [step.name for step in steps]
     if unknown := sorted((only | skip) - set(names)):
-        raise SettingsError(f"There is no step {unknown[0]!r}. Steps are: {', '.join(names)}.")
+        raise SettingsError(f"There is no step {quoted(unknown[0])}. Steps are: {', '.join(names)}.")
     return frozenset(name for name in names if (not only or name in only) and name not in skip)
 
 
