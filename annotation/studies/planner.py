@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import ceil, comb
 
 from cir_core.errors import StudyError
+from cir_core.evaluation.metrics.bootstrap import wilson
 
 _Z = 1.959964          # for 95 % intervals
 _REPLICATES = 2_000         # studies
@@ -139,7 +140,5 @@ def drawn_width(shared: Mapping[int, int], valid_rate: float, kappa: float) -> f
 
 
 def _rate_width(items: int, valid_rate: float) -> float:
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(valid_rate * items, items, alpha=0.05, method="wilson")
-    return float(high - low)
+    low, high = wilson(valid_rate * items, items)
+    return high - low

@@ -14,7 +14,7 @@ import numpy as np
 
 from annotation.analysis.records import Estimate
 from annotation.analysis.statistics.matrix import Codes, Ratings, Values
-from cir_core.evaluation.metrics.bootstrap import CONFIDENCE
+from cir_core.evaluation.metrics.bootstrap import CONFIDENCE, wilson
 
 PEOPLE = "people"
 LEAST_PEOPLE = 10
@@ -109,15 +109,6 @@ def share_with_interval(estimate: Estimate, values: Values, units: int, what: st
     low, high = wilson(round(estimate.value * units), units)
     said = f"Wilson’s interval over {units:,} {what}"
     return replace(estimate, low=low, high=high, reason="; ".join(filter(None, (estimate.reason, said))))
-
-
-def wilson(count: int, n: int) -> tuple[float, float]:
-    """Wilson's 95 % interval of ``count`` of ``n``, above 0."""
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(count, n, method="wilson")
-    # At 0 and n, one bound is exactly 0 or 1; avoids a rounding error.
-    return (float(low) if count else 0.0), (float(high) if count < n else 1.0)
 
 
 def shared_with_interval(estimate: Estimate, values: Values, ratings: Ratings) -> Estimate:

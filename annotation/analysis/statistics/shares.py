@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate
-from annotation.analysis.statistics.bootstrap import share_with_interval, weights, wilson
+from annotation.analysis.statistics.bootstrap import share_with_interval, weights
 from annotation.analysis.statistics.matrix import Ratings, Values, all_same, paired_units, too_few
+from cir_core.evaluation.metrics.bootstrap import wilson
 
 
 def unanimous(ratings: Ratings) -> Estimate:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -55,17 +57,21 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
 def share_estimates(groups: Sequence[npt.ArrayLike], *, seed: int) -> tuple[MeanEstimate, ...]:
     """:func:`estimates` of values from 0 to 1 that are no differences, such as recall. Where all are 0, or all 1, every
     replicate is the same; that has Wilson's interval, of as many queries as a mean of the groups' means is worth."""
-    from statsmodels.stats.proportion import proportion_confint
-
     samples = [np.asarray(group, dtype=np.float64) for group in groups]
     found = list(estimates(samples, seed=seed))
     worth = len(samples) ** 2 / sum(1 / len(sample) for sample in samples)
     for place, one in enumerate(found):
         if one.low is not None and one.value in (0.0, 1.0):    # then all are
-            low, high = proportion_confint(one.value * worth, worth, 1 - CONFIDENCE, method="wilson")
-            found[place] = MeanEstimate(one.value, 0.0 if one.value == 0 else float(low),
-                                        1.0 if one.value == 1 else float(high))
+            found[place] = MeanEstimate(one.value, *wilson(one.value * worth, worth))
     return tuple(found)
+
+
+def wilson(count: float, n: float) -> tuple[float, float]:
+    """Wilson's (1927) interval of ``count`` of ``n``, above 0, at :data:`CONFIDENCE`."""
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+    middle, half = count + z * z / 2, z * sqrt(count * (n - count) / n + z * z / 4)
+    # At 0 and n one bound is 0 or 1 exactly, whatever rounding says.
+    return ((middle - half) / (n + z * z) if count else 0.0), ((middle + half) / (n + z * z) if count < n else 1.0)
 
 
 def estimates_of_many(

@@ -1,8 +1,9 @@
-"""Fleiss' kappa (1971) of all people: by statsmodels, and in many draws at once."""
+"""Fleiss' kappa (1971) of all people, and in many draws at once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from annotation.analysis.statistics.matrix import (
     Statistic,
     Values,
     constant_estimate,
-    counts,
+    once,
     one_category,
     sums_of,
     too_few,
@@ -32,9 +33,7 @@ def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
     codes = ratings.codes[chosen]
     if one_category(codes):
         return constant_estimate("all raters used a single category", n, undefined, said)
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    return Estimate(float(fleiss_kappa(counts(codes, len(ratings.categories)))), n, reason=said)
+    return replace(once(fleiss_draws(ratings, np.nan), ratings, n), reason=said)
 
 
 def fleiss_units(ratings: Ratings) -> NDArray[np.bool_]:
@@ -71,7 +70,7 @@ def _count(n: int, unit: str) -> str:
 
 FLEISS = Statistic(
     "fleiss_kappa", "fleiss", "Fleiss’ κ", "Fleiss’ κ", ("nominal",),
-    "statsmodels. It needs the same number of answers for each {unit}: if numbers differ, over the {unit}s with the "
+    "It needs the same number of answers for each {unit}: if numbers differ, over the {unit}s with the "
     "most common number.",
     "Fleiss 1971, Measuring nominal scale agreement among many raters",
     lambda ratings, scale, undefined: fleiss(ratings, undefined), fleiss_units,

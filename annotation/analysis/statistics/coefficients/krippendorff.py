@@ -1,4 +1,4 @@
-"""Krippendorff's alpha (2011) of all people: by evalica, and in many draws at once."""
+"""Krippendorff's alpha (2011) of all people, and in many draws at once."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from annotation.analysis.statistics.matrix import (
     Statistic,
     Values,
     constant_estimate,
+    once,
     one_category,
     paired_units,
     sums_of,
@@ -29,11 +30,7 @@ def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") 
         return Estimate(None, 0, reason=too_few(ratings))
     if one_category(paired):
         return constant_estimate("all raters used a single category", len(paired), undefined)
-    import evalica
-    import pandas as pd
-
-    table = pd.DataFrame(np.where(paired < 0, np.nan, paired).T)
-    return Estimate(float(evalica.alpha(table, distance=scale).alpha), len(paired))
+    return once(alpha_draws(ratings, scale, np.nan), ratings, len(paired))
 
 
 def alpha_draws(ratings: Ratings, scale: Scale, constant: float) -> Callable[[Values], Values]:
@@ -77,7 +74,7 @@ def _ordinal(uses: Any, constant: float) -> Callable[[Values], Values]:
 
 ALPHA = Statistic(
     "krippendorff_alpha", "alpha", "Krippendorff’s α", "α", ("nominal", "ordinal"),
-    "evalica, {scale}, over the {unit}s with two answers or more.",
+    "For {scale} answers, over the {unit}s with two or more.",
     "Krippendorff 2011, Computing Krippendorff’s alpha-reliability",
     krippendorff, paired_units, alpha_draws,
     when="The first to report: it takes any number of people and missing answers.")

@@ -17,6 +17,7 @@ from annotation.kinds.preference.report.metric_reports import compared, recall_s
 from annotation.kinds.preference.report.report import K, answers_that_count
 from annotation.quality.rules import Rules
 from cir_core.errors import StudyError
+from cir_core.evaluation.metrics.bootstrap import wilson
 from cir_core.support.texts import quoted
 
 RATE = "preference rate"
@@ -81,7 +82,5 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
 
 
 def _wilson_width(count: float, n: float) -> float:
-    from statsmodels.stats.proportion import proportion_confint
-
-    low, high = proportion_confint(count, n, method="wilson")
-    return float(high - low)
+    low, high = wilson(count, n)
+    return high - low
