@@ -100,18 +100,19 @@ def test_without_a_drawn_sample_the_estimate_says_so_and_draws_nothing(tmp_path)
     assert not list((tmp_path / "home").rglob("*.jpg"))
 
 
-def test_in_parts_it_gives_the_files_of_one_run(cirque, tmp_path):
-    at_once, in_parts = tmp_path / "at-once", tmp_path / "in-parts"
-    done = cirque("--out", at_once, "--yes", *only("concatenation", "audit"))
+def test_what_is_finished_is_kept_and_gives_the_same_files(cirque, tmp_path):
+    paper = tmp_path / "paper"
+    done = cirque("--out", paper, "--yes", *only("concatenation", "audit"))
     assert done.exit_code == 0, done.output
-    for names in (("audit",), ("concatenation", "audit")):
-        cirque("--out", in_parts, "--yes", *only(*names))
-    made = files(at_once)
-    assert files(in_parts) == made
+    made = files(paper)
     for name in ("tables/audit-gaps.json", "figures/audit-labels.pdf", "cards/audit.json"):
         assert name in made, sorted(made)
     assert str(tmp_path) not in made["report.tex"].decode().replace(r"\allowbreak{}", "")
-    assert set(json.loads((at_once / "run.json").read_text())["steps"]) == {"concatenation", "audit"}
+    (paper / "tables" / "audit-gaps.json").unlink()
+    again = cirque("--out", paper, "--yes", *only("concatenation", "audit"))
+    assert "0 steps to run" in again.output and "audit: kept" in again.output
+    assert files(paper) == made
+    assert set(json.loads((paper / "run.json").read_text())["steps"]) == {"concatenation", "audit"}
 
 
 @pytest.mark.extended
