@@ -18,7 +18,7 @@ from cli.recorded import recorded
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 _GIVEN = "cirque.arguments"
 _COMMANDS = {     # in the order of the help: what in the module of each is the command, or the group of commands
-    "demo": "demo", "serve": "serve", "index": "index", "methods": "list_methods", "log": "log", "version": "",
+    "demo": "demo", "serve": "serve", "index": "index", "methods": "list_methods", "reproduce": "reproduce", "log": "log", "version": "",
     "galleries": "app", "evaluate": "app", "audit": "app", "construct": "app", "datasets": "app", "sample": "app",
     "encoders": "app", "captions": "app", "relevance": "app", "models": "app", "sessions": "app", "study": "app",
     "report": "app", "user": "app", "db": "app", "jobs": "app"}
@@ -34,6 +34,8 @@ def _module(command: str) -> ModuleType:
             from cli.galleries import galleries as found
         case "methods":
             from cli.admin import methods as found
+        case "reproduce":
+            from cli.reproduce import command as found
         case "evaluate":
             from cli.evaluate import evaluate as found
         case "audit":

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _GRACE = 10.0       # seconds in which a job that is asked to stop comes to the end of a batch
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 _current: JobRecorder | None = None
+_listeners: list[list[str]] = []
 
 
 def progress(stage: str, done: float | None, total: float | None) -> None:
@@ -37,8 +38,21 @@ def progress(stage: str, done: float | None, total: float | None) -> None:
 
 def log(line: str) -> None:
     """A line for the record."""
+    for lines in _listeners:
+        lines.append(line)
     if _current is not None:
         _current.log(line)
+
+
+@contextmanager
+def listening() -> Iterator[list[str]]:
+    """The lines for the record within the block."""
+    lines: list[str] = []
+    _listeners.append(lines)
+    try:
+        yield lines
+    finally:
+        _listeners.remove(lines)
 
 
 @contextmanager

@@ -121,7 +121,8 @@ ROOMS = {
                  "methods index", "relevance", "gallery datasets language",
                  "encoders images garments bulk",
                  "settings reports", "support", "types", "errors version"),
-    "cli": ("main", "admin studies construct relevance", "evaluate", "galleries tables", "console", "recorded"),
+    "cli": ("main", "admin studies construct relevance reproduce", "evaluate", "galleries tables", "console",
+            "recorded"),
 }
 """From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""
 

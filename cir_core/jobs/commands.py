@@ -31,6 +31,7 @@ COMMANDS = (
     JobCommand(("construct", "multi-target"), "Targets of queries", adds=_GOES_ON),
     JobCommand(("construct", "single-target"), "Rewriting of queries", adds=_GOES_ON),
     JobCommand(("construct", "judge"), "Judging of sessions", adds=_GOES_ON),
+    JobCommand(("reproduce",), "Reproduction", adds=("--yes",)),
     JobCommand(("relevance", "train"), "Training of a relevance model"),
     JobCommand(("relevance", "index"), "Relevance features"),
 )

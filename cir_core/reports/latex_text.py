@@ -66,10 +66,16 @@ def latex_text(text: str, *, breakable: bool = False) -> str:
     parts = []
     for script, run in groupby(one_line(text), _script):
         letters = "".join(run)
-        parts.append("".join(map(_letter, letters)) if not script else
+        parts.append(_latin(letters) if not script else
                      rf"\cirquescript{{{script}}}{{{letters}}}{{{_code_points(letters)}}}")
     written = "".join(parts)
     return _BREAKABLE.sub(r"\1\\allowbreak{}", written) if breakable else written
+
+
+def _latin(letters: str) -> str:
+    """Two hyphens stay two, which would be a dash: those of options of commands."""
+    return "".join(r"\mbox{-}" if here == behind == "-" else _letter(here)
+                   for here, behind in zip(letters, f"{letters[1:]} ", strict=True))
 
 
 def width(text: str) -> float:

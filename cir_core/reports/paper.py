@@ -12,6 +12,7 @@ from typing import Any
 from cir_core.reports.cells import rests_on, shown, shown_interval
 from cir_core.reports.drawing import Style, image_files, width_of
 from cir_core.reports.formats import FORMS, table_file
+from cir_core.reports.gathered import drawn
 from cir_core.reports.latex_tables import MOST_ROWS, latex_table
 from cir_core.reports.latex_text import latex_text
 from cir_core.reports.records import Figure, Headline, ReportTable, Section, text
@@ -41,6 +42,8 @@ def paper_files(
 
 def write_figures(folder: Path, sections: Iterable[Section]) -> tuple[Path, ...]:
     """Write the figures of a page to a folder beside it. Raises ``OSError``."""
+    sections = tuple(sections)
+    drawn(sections)
     files = figure_files((figure for section in sections for figure in section.figures), folder=folder.name)
     paths = {folder.parent / name: content for name, content in files.items()}
     for path, content in paths.items():
@@ -68,15 +71,27 @@ def document(
     sections: Sequence[Section], title: str, facts: str, style: Style | None = Style(), *, tables: str = f"{TABLES}/",
 ) -> str:
     """``report.tex``: all tables with rows, of the folder ``tables``, and all figures."""
-    lines = [
+    return "\n".join([*opening(title, facts), *body(sections, style, tables=tables), r"\end{document}", ""])
+
+
+def opening(title: str, facts: str) -> list[str]:
+    """Lines of a document up to its first section."""
+    return [
         "% Compile with pdflatex, xelatex or lualatex, in this folder.", r"\documentclass{article}",
         r"\usepackage{lmodern}", r"\input{preamble}", r"\emergencystretch=3em",
         rf"\title{{{latex_text(title, breakable=True)}}}", r"\author{}", r"\date{}", r"\begin{document}",
         *([r"\maketitle", rf"\noindent {latex_text(facts, breakable=True)}"] if title else []), "",
     ]
+
+
+def body(
+    sections: Sequence[Section], style: Style | None = Style(), *, tables: str = f"{TABLES}/", heading: str = "section",
+) -> list[str]:
+    """Lines of a document: sections under a ``heading``, their figures, and their tables with rows."""
+    lines: list[str] = []
     for section in sections:
         if section.title:
-            lines += [rf"\section{{{latex_text(section.title, breakable=True)}}}",
+            lines += [rf"\{heading}{{{latex_text(section.title, breakable=True)}}}",
                       latex_text(section.intro, breakable=True), ""]
         if section.headlines:
             lines += [latex_table(_headlines(section))]
@@ -89,7 +104,7 @@ def document(
                       f"{latex_text(table.title, breakable=True)}: {counted(len(table.rows), 'row')}, in "
                       rf"\texttt{{{latex_text(f'{tables}{table.key}.csv', breakable=True)}}}.", ""]
         lines += [r"\FloatBarrier", ""]
-    return "\n".join([*lines, r"\end{document}", ""])
+    return lines
 
 
 def _figure(figure: Figure, style: Style | None) -> list[str]:

@@ -12,7 +12,9 @@ from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import Gallery, open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.gallery.progress import IndexProgress
+from cir_core.garments.lexicon import CATEGORY
 from cir_core.sample.atelier.build import AtelierPaths, build_atelier, is_complete
+from cir_core.sample.atelier.captions import PER_CATEGORY
 
 NAME = "atelier"
 SPLIT = "test"  # held out from the bundled encoder's training
@@ -21,6 +23,11 @@ SPLIT = "test"  # held out from the bundled encoder's training
 def sample_folder(home: Path) -> Path:
     """Folder of the rendered images and their FashionIQ-style files."""
     return home / "samples" / NAME
+
+
+def sample_queries() -> int:
+    """How many queries the sample has, whether or not it is drawn."""
+    return len(CATEGORY.keys) * PER_CATEGORY[SPLIT]
 
 
 def is_ready(home: Path) -> bool:

@@ -182,8 +182,10 @@ def _give(
 ) -> None:
     """Print the report, or its JSON, once its files are written."""
     from annotation.kinds.reports import report_file, report_files
+    from cir_core.reports.gathered import given
     from cli.tables.report_tables import print_report
 
+    given(whole.sections)
     if to is not None:
         with _working("Writing"):
             _note(name)

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from cir_core.errors import SettingsError
+from cir_core.reports.gathered import given
 from cir_core.reports.records import ReportTable, Section
 from cli.console import out
 from cli.tables.fitted_tables import print_section, print_table, say
@@ -65,6 +66,7 @@ def give(
     """Print a report, unless ``quiet``, of each table at most ``most`` rows, and write its tables to ``to``. Raises
     ``SettingsError`` if they cannot be written. ``between`` is called once the report is printed, before that."""
     parts = tuple(parts)
+    given(parts)
     for number, part in enumerate(() if quiet else parts):
         if isinstance(part, str):
             say(part)
@@ -84,20 +86,12 @@ def give(
 
 def _write(folder: Path, parts: Iterable[ReportTable | Section]) -> int:
     """Tables and figures, and what LaTeX needs for them; the number of tables' files."""
-    from cir_core.reports.formats import FORMS, table_file
     from cir_core.reports.paper import document, figure_files, preamble
     from cir_core.support.files import write_atomically
 
-    taken: set[str] = set()
-    drawn: set[str] = set()
-    sections = [replace(section, tables=tuple(replace(table, key=_apart(_plain(table.key), taken))
-                                              for table in section.tables),
-                        figures=tuple(replace(figure, key=_apart(_plain(figure.key), drawn))
-                                      for figure in section.figures))
-                for section in (part if isinstance(part, Section) else Section("", "", "", tables=(part,))
-                                for part in parts)]
-    files = {f"{table.key}.{form}": table_file(_with_keys_apart(table) if form in ("csv", "json") else table, form)
-             for section in sections for table in section.tables for form in FORMS}
+    sections = kept_apart(part if isinstance(part, Section) else Section("", "", "", tables=(part,))
+                          for part in parts)
+    files = table_files(sections)
     number = len(files)
     if files:
         files |= figure_files(figure for section in sections for figure in section.figures)
@@ -112,6 +106,27 @@ def _write(folder: Path, parts: Iterable[ReportTable | Section]) -> int:
         raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
                             "--tables.") from error
     return number
+
+
+def kept_apart(sections: Iterable[Section], before: str = "") -> list[Section]:
+    """With keys of tables and of figures that are names of files and labels of LaTeX, each once, ``before`` in front
+    of them."""
+    taken: set[str] = set()
+    drawn: set[str] = set()
+    return [replace(section, tables=tuple(replace(table, key=_apart(_plain(f"{before}{table.key}"), taken))
+                                          for table in section.tables),
+                    figures=tuple(replace(figure, key=_apart(_plain(f"{before}{figure.key}"), drawn))
+                                  for figure in section.figures))
+            for section in sections]
+
+
+def table_files(sections: Iterable[Section], folder: str = "") -> dict[str, bytes]:
+    """Every table in every form, by path."""
+    from cir_core.reports.formats import FORMS, table_file
+
+    return {f"{folder}{table.key}.{form}": table_file(_with_keys_apart(table) if form in ("csv", "json") else table,
+                                                      form)
+            for section in sections for table in section.tables for form in FORMS}
 
 
 def _plain(key: str) -> str:

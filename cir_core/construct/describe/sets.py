@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cir_core.construct.filtering.stages import STAGES_FILE
 from cir_core.datasets.files.json_files import first_byte
 from cir_core.datasets.readers.circled import CircledSession, read_sessions
 from cir_core.datasets.readers.circled_raw import RawFile, open_raw, text_in
@@ -107,6 +108,11 @@ def _files(paths: Sequence[Path]) -> list[Path]:
             continue
         folder = next((one for one in (path / "public", path / "raw") if one.is_dir()), path)
         inside = sorted(one for one in folder.glob("*.json") if not one.name.startswith("."))
+        filtered = next((one / STAGES_FILE for one in (path, path.parent) if (one / STAGES_FILE).is_file()), None)
+        if filtered:
+            inside = [one for one in inside if one.stat().st_size > len("[]")]      # a subset may have none left
+        if filtered and not inside:
+            raise DatasetError(f"{path} has no session: {filtered} says how many the filters dropped.")
         if not inside:
             raise DatasetError(f"{path} holds no file of sessions. Give a folder that cirque construct wrote, or a "
                                "file.")

@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from cir_core.construct.filtering.stages import (
     STAGES,
+    STAGES_FILE,
     Dropped,
     FilterSettings,
     Similarities,
@@ -104,7 +105,7 @@ def filter_sessions(
             excluded.append(folder / EXCLUDED / f"{raw.subset}.json")
             write_sessions(excluded[-1], _at(raw, places))
     stages = {"settings": asdict(settings), "subsets": [asdict(one) for one, _ in found]}
-    write_atomically(folder / "stages.json", json.dumps(stages, indent=1, ensure_ascii=False).encode() + b"\n")
+    write_atomically(folder / STAGES_FILE, json.dumps(stages, indent=1, ensure_ascii=False).encode() + b"\n")
     return FilterReport(tuple(one for one, _ in found), tuple(outputs), tuple(excluded))
 
 

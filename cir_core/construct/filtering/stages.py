@@ -16,6 +16,7 @@ from cir_core.evaluation.metrics.consistency import EPSILON, TAU, rank_setbacks
 
 Stage = Literal["success", "multi-turn", "text", "rank margin", "redundancy", "repeated image"]
 STAGES: tuple[Stage, ...] = ("success", "multi-turn", "text", "rank margin", "redundancy", "repeated image")
+STAGES_FILE = "stages.json"      # counts by subset, beside the folders of sessions
 MissingRank = Literal["last", "minus-one"]
 
 Similarities = Callable[[RawResult], Sequence[tuple[int, float]]]

@@ -132,6 +132,19 @@ def test_folders_that_constructions_and_filters_write(files, tmp_path):
         read_sets([tmp_path / "empty"])
 
 
+def test_of_filtered_sessions_a_subset_with_none_left_is_passed_over(files, tmp_path):
+    (tmp_path / "stages.json").touch()
+    (tmp_path / "public").mkdir()
+    write_sessions(tmp_path / "public/cirr_val.json", [])
+    for path in (tmp_path, tmp_path / "public"):
+        with pytest.raises(DatasetError, match=r"has no session: .*stages.json says how many the filters dropped"):
+            read_sets([path])
+    write_sessions(tmp_path / "public/cirr_test.json", SCENES)
+    for path in (tmp_path, tmp_path / "public"):
+        [one], _ = read_sets([path])
+        assert one.sessions == tuple(SCENES)
+
+
 def test_no_word_of_a_cloud_covers_another():
     words = [(f"word{n}" * (1 + n % 2), 24 - n / 3) for n in range(40)]
     placed = places(words)

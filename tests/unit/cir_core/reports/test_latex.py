@@ -18,6 +18,10 @@ def lines_of(table):
     return [line.strip() for line in latex_table(table).splitlines()]
 
 
+def test_hyphens_of_options_are_no_dash():
+    assert latex_text("a-b --out – ---") == r"a-b \mbox{-}-out -- \mbox{-}\mbox{-}-"
+
+
 def test_all_that_is_special_is_escaped_and_latin_letters_stay():
     assert latex_text("\\ { } $ & # _ % ~ ^ < > |") == (
         r"\textbackslash{} \{ \} \$ \& \# \_ \% \textasciitilde{} \textasciicircum{} \textless{} \textgreater{} "
