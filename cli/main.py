@@ -18,10 +18,10 @@ from cli.recorded import recorded
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 _GIVEN = "cirque.arguments"
 _COMMANDS = {     # in the order of the help: what in the module of each is the command, or the group of commands
-    "demo": "demo", "serve": "serve", "index": "index", "methods": "list_methods", "reproduce": "reproduce", "log": "log", "version": "",
-    "galleries": "app", "evaluate": "app", "audit": "app", "construct": "app", "datasets": "app", "sample": "app",
-    "encoders": "app", "captions": "app", "relevance": "app", "models": "app", "sessions": "app", "study": "app",
-    "report": "app", "user": "app", "db": "app", "jobs": "app"}
+    "demo": "demo", "serve": "serve", "index": "index", "methods": "list_methods", "reproduce": "reproduce",
+    "log": "log", "version": "", "galleries": "app", "evaluate": "app", "audit": "app", "construct": "app",
+    "datasets": "app", "sample": "app", "encoders": "app", "captions": "app", "relevance": "app", "models": "app",
+    "sessions": "app", "study": "app", "report": "app", "user": "app", "db": "app", "jobs": "app"}
 
 
 def _module(command: str) -> ModuleType:
