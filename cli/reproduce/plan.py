@@ -160,10 +160,13 @@ def _corr(of: Subject) -> Iterable[Step]:
 
 
 def _cirqrs(of: Subject) -> Iterable[Step]:
-    # Relevance features of the images that are found are made first.
+    # A trial makes the features of the images that it finds, which are not kept; else all are made once, and kept.
+    if not of.quick:
+        yield Step("relevance-features", "CIRQRS", "Relevance features of the gallery", "none: the next step reads them",
+                   ("relevance", "index", of.gallery), fixed=1200.0)
     yield _methods(of, "cirqrs", "CIRQRS", "Relevance of the first 10 and 50", "Tables 4, 5 and 6",
                    "image-only,cirevl" if of.quick else BASES, ("--metric", "cirqrs"),
-                   fixed=200.0 if of.quick else 700.0, rate=0.3, asks=12)
+                   fixed=200.0 if of.quick else 10.0, rate=0.3, asks=12)
     if of.is_sample:
         yield Step(
             "raters", "CIRQRS", "Metrics against simulated raters", "Tables 2 and 3, with raters that are simulated",
