@@ -121,6 +121,7 @@ def test_all_screens_stay_below_the_path(site: Site, open_page: Callable[[list[s
     assert complaints == []
 
 
+@pytest.mark.extended
 def test_a_site_that_is_named_frames_it_and_another_does_not(
     site: Site, open_page: Callable[[list[str]], Page],
 ) -> None:

@@ -435,6 +435,7 @@ def page_of(browser: Browser) -> Iterator[Callable[[App], Page]]:
         context.close()
 
 
+@pytest.mark.extended
 def test_a_search_is_seen_while_it_runs_and_stopped(
     connected: App, slow: Slow, page_of: Callable[[App], Page]
 ) -> None:

@@ -358,6 +358,7 @@ def test_settings_begin_a_new_session(open_page: Open) -> None:
     expect(page.locator(".cq-card")).to_contain_text("Text only")
 
 
+@pytest.mark.extended
 def test_own_picture_by_file_and_by_paste(open_page: Open, tmp_path: Path) -> None:
     page = open_page()
     path = tmp_path / "<img src=x onerror=alert(1)>.png"
@@ -390,6 +391,7 @@ def test_texts_are_shown_as_texts(open_page: Open) -> None:
     assert page.locator("#results img[src=x]").count() == 0
 
 
+@pytest.mark.extended
 def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     page = open_page("/?session=nosuchsession000")
     expect(page.locator(".cq-banner")).to_contain_text("There is no session at this address")
@@ -402,6 +404,7 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_a_turn_of_another_tab_is_said_and_shown(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
