@@ -30,7 +30,7 @@ from tests.fuzz.run import as_markdown, fuzz
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no alarm signals")
 
 
-@pytest.mark.parametrize(("inputs", "long"), [(30, False), pytest.param(700, True, marks=pytest.mark.extended)])
+@pytest.mark.parametrize(("inputs", "long"), [(60, False), pytest.param(700, True, marks=pytest.mark.extended)])
 def test_nothing_crashes_hangs_or_tells_of_internals(tmp_path: Path, inputs: int, long: bool) -> None:
     fuzzed = fuzz(tmp_path, inputs, minutes=math.inf, seed=2, long=long)
     assert fuzzed.problems == []

@@ -30,7 +30,7 @@ from tests.integration.victims import kill_when, lines_of
 
 pytestmark = pytest.mark.sqlite   # nothing here is kept in a database
 
-GARMENTS, QUERIES = 240, 16
+GARMENTS, QUERIES = 240, 24
 
 
 @pytest.fixture(scope="module")
