@@ -294,6 +294,10 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     marked = page.locator("[data-marked]")
     expect(marked.locator("img")).to_have_count(2)
 
+    # Marks live through a new drawing; the reference is no mark.
+    tiles.nth(0).click()
+    page.keyboard.press("r")
+    at_rest(page)
     screen.search(page, "with long sleeves", 2)
     shown = page.locator(".cq-markedrows")
     expect(shown.get_by_role("group", name="More like these").get_by_role("button", name=f"See {wanted} large")
@@ -305,7 +309,7 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
 
 
 @pytest.mark.extended
-def test_marks_live_through_a_new_drawing(open_page: Open) -> None:
+def test_the_reference_is_not_marked_and_marks_are_cleared(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
     tiles = screen.tiles(page)
@@ -315,7 +319,6 @@ def test_marks_live_through_a_new_drawing(open_page: Open) -> None:
         tiles.nth(number).locator("[data-mark=less]").click()
     expect(marked.locator("img")).to_have_count(2)
 
-    # The reference is no mark.
     tiles.nth(0).click()
     page.keyboard.press("r")
     at_rest(page)
