@@ -77,6 +77,7 @@ def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
     assert str(tmp_path) not in "".join(map(str, contents(tmp_path / "out").values()))
 
 
+@pytest.mark.extended
 def test_again_and_in_a_fresh_home_the_bytes_are_the_same(sample, drawn, tmp_path, monkeypatch):
     names = ("--retrievers", "slerp,cirevl", "--retrievers", "soft")
     assert sample(*names, "--out", tmp_path / "first").exit_code == 0
@@ -246,6 +247,7 @@ def test_a_retriever_that_fails_leaves_the_others_their_files(sample, tmp_path, 
     assert sample("--retrievers", "cirevl,slerp", "--out", tmp_path / "out").exit_code == 0
 
 
+@pytest.mark.extended
 def test_a_missing_photo_costs_its_query_and_no_other(sample, drawn, cirque, tmp_path):
     """Text-only needs no pixels; for slerp under black neither: the gallery has the vectors."""
     elsewhere = shutil.copytree(drawn, tmp_path / "fewer")
@@ -289,6 +291,7 @@ def test_other_data_sets_need_their_files_and_a_gallery(cirque, drawn):
     assert isinstance(failed, GalleryError) and "--gallery" in str(failed)
 
 
+@pytest.mark.extended
 def test_audits_are_joined_in_one_table(sample, cirque, tmp_path):
     for name, mode in (("one", "joined"), ("other", "first")):
         result = sample("--retrievers", "text-only,slerp,cirevl", "--caption-mode", mode, "--out", tmp_path / name)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from cir_core.audit.report import make_report, write_files
 from tests.fakes.audit_ranks import benchmark, run
 
@@ -19,6 +21,7 @@ def write(folder: Path) -> None:
     write_files(folder, of, make_report(of, runs))
 
 
+@pytest.mark.extended
 def test_another_number_of_threads_gives_the_same_bytes(tmp_path):
     found = []
     for threads in ("1", "2"):

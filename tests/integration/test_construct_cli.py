@@ -167,6 +167,7 @@ def test_from_queries_to_a_benchmark(construct, tmp_path):
     assert json.loads(construct("describe", kept, "--json").stdout) == described
 
 
+@pytest.mark.extended
 def test_a_trial_of_some_queries_of_one_subset(construct, tmp_path):
     result = construct(*construct.sample, "--subset", "shirt", "--limit", 4, "--max-turns", 2, "--fold-duplicates")
     assert result.exit_code == 0, result.output
@@ -177,6 +178,7 @@ def test_a_trial_of_some_queries_of_one_subset(construct, tmp_path):
     assert (content["config"]["settings"]["max_turns"], content["config"]["settings"]["fold_duplicates"]) == (2, True)
 
 
+@pytest.mark.extended
 def test_every_reading_is_an_option_and_in_the_protocol(construct, tmp_path):
     given = {"count-turns": "after-first", "history": "generated", "difference-target": "first", "select-by": "image"}
     result = construct(*construct.sample, "--limit", 1, *(
@@ -216,6 +218,7 @@ def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder
 SCORES = {"naturalness": 4, "coherence": 3, "progress": 5, "redundancy": 5, "overall": 4}
 
 
+@pytest.mark.extended
 def test_sessions_are_judged_and_their_sources_compared(construct, built, tmp_path):
     kept, out = tmp_path / "kept", tmp_path / "judged"
     assert construct("filter", built, "--out", kept).exit_code == 0

@@ -164,6 +164,7 @@ def _known(asked, picked, target, history, by_features, gallery):
     return (name(picked), name(target), history) in asked
 
 
+@pytest.mark.extended
 def test_busy_answers_are_waited_for(gallery, offline, tmp_path):
     refused = set()
 
@@ -187,6 +188,7 @@ BAD = (("in a form that cannot be used", lambda: Reply("I would rather not.")),
        ("usage policies", lambda: refusal(400, "flagged by our usage policies")))
 
 
+@pytest.mark.extended
 def test_garbage_and_refusals_fail_their_sessions_alone(gallery, offline, tmp_path):
     """Each in another way."""
     asked, lock = {}, threading.Lock()

@@ -143,6 +143,7 @@ def test_stage_two_s_texts_single_out_their_target(cirque, sample, person, one, 
     assert queries >= 10 and after > before
 
 
+@pytest.mark.extended
 def test_a_folder_is_described_with_histograms(cirque, one, tmp_path):
     result = cirque("construct", "describe", one, "--out", tmp_path)
     assert result.exit_code == 0, (result.output, result.exception)

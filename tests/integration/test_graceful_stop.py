@@ -151,6 +151,7 @@ def test_a_save_in_flight_is_acknowledged_and_new_requests_come_again(
     assert "Traceback" not in app.said and len(app.said.splitlines()) == 2, app.said
 
 
+@pytest.mark.extended
 def test_after_the_grace_period_it_ends_and_a_call_again_is_kept_once(
     start: Callable[..., App], hold: Callable[[App], Saving],
 ) -> None:
@@ -229,6 +230,7 @@ def test_a_named_call_that_takes_longer_than_the_grace_period_is_said_to_be_cut_
     assert "0 request(s) and 1 accepted call(s) were cut off after the 1 seconds" in app.said
 
 
+@pytest.mark.extended
 def test_a_tool_in_flight_is_finished_and_new_ones_come_again(
     start: Callable[..., App], hold_all: Callable[[App], Held],
 ) -> None:
@@ -255,6 +257,7 @@ def test_a_tool_in_flight_is_finished_and_new_ones_come_again(
     assert "Traceback" not in app.said and len(app.said.splitlines()) == 2, app.said
 
 
+@pytest.mark.extended
 def test_nobody_there_is_stopped_at_once(start: Callable[..., App]) -> None:
     app = start(GRACE_SECONDS=LONG)
     assert httpx.get(f"{app.url}/readyz", timeout=PATIENCE).status_code == 200

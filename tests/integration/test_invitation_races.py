@@ -143,6 +143,7 @@ def test_nobody_takes_up_what_somebody_made_who_was_deactivated(people: PeopleSe
         people.reactivate("Ben")
 
 
+@pytest.mark.extended
 def test_processes_of_their_own(people: PeopleService, tmp_path: Path) -> None:
     """Four processes on one database, each with all the secrets: every one of them is for two."""
     secrets = [people.invite("annotator", 7, 2, "Ada") for _ in range(20)]

@@ -234,6 +234,7 @@ def test_an_upload_that_was_interrupted_is_continued(server, gallery, tmp_path, 
     Collection(server_at(server.address), begun, 600, DIM).check()
 
 
+@pytest.mark.extended
 def test_a_server_that_ends_during_an_upload(server, gallery, tmp_path, small_messages):
     def ends(done: int, total: int) -> None:
         if done == 300:

@@ -258,6 +258,7 @@ def test_a_gate_in_windows_at_once(crowd: Crowd, come: Come) -> None:
     quiet(server, windows)
 
 
+@pytest.mark.extended
 def test_the_script_in_the_docs(crowd: Crowd) -> None:
     page = (ROOT / "docs/how-to/studies/programs.md").read_text("utf-8")
     script = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]

@@ -52,6 +52,7 @@ def bucket(monkeypatch):
     server.stop()
 
 
+@pytest.mark.extended
 def test_a_killed_worker_changes_nothing_and_results_pass_through_s3(tmp_path, bucket, capfd):
     source = photos(tmp_path / "photos", 3 * BATCH * BATCHES)
     index_folder(source, name="g", encoder=ByBatch(), home=tmp_path / "here", batch_size=BATCH)

@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.sqlite,
 STUDY = "Frozen"
 
 
-@pytest.fixture(params=[disk_that_fails, disk_that_is_protected])
+@pytest.fixture(params=[disk_that_fails, pytest.param(disk_that_is_protected, marks=pytest.mark.extended)])
 def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[FrozenDisk]:
     with request.param(tmp_path / "disk") as disk:
         yield disk

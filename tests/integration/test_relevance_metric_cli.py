@@ -93,6 +93,7 @@ def test_every_metric_is_compared_with_the_raters(evaluate, sample_home, models,
     assert again.output == found.output
 
 
+@pytest.mark.extended
 def test_redrawn_queries_are_other_ones_over_the_same_garments(sample_home):
     own = read_benchmark(sample_folder(sample_home))
     one, other = redrawn(own, 7), redrawn(own, 8)
@@ -103,6 +104,7 @@ def test_redrawn_queries_are_other_ones_over_the_same_garments(sample_home):
         assert " and " in query.modification_text and query.caption_mode == own.queries[0].caption_mode
 
 
+@pytest.mark.extended
 def test_single_turns_of_methods_get_cirqrs(evaluate, sample_home, models, tmp_path):
     path = tmp_path / "figures.json"
     found = evaluate(*QUICK, "--metric", "cirqrs", "--relevance", models[0], "--against", "slerp", "--json", path)

@@ -65,7 +65,8 @@ def asked(server: ChatServer, watch: TurnObserver | None, **about: object) -> st
     return str(caught.value)
 
 
-@pytest.mark.parametrize("kind", FLOODS)
+@pytest.mark.parametrize("kind", [
+    pytest.param(kind, marks=pytest.mark.extended if kind == "a stream of empty events" else ()) for kind in FLOODS])
 def test_a_reply_without_end_is_dropped_and_not_asked_for_again(kind):
     reply, streams, said = FLOODS[kind]
     with ChatServer([reply]) as server:

@@ -334,6 +334,7 @@ def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path)
     refused(SettingsError, "cannot be written", *keys[:-1], tmp_path / "a file")
 
 
+@pytest.mark.extended
 def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
     keys = ("Well formed?", "--draws", 20, "--out")
     run(*keys, tmp_path / "folder")

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import httpx
+import pytest
 
 from benchmarks.servers import lasting_port
 from cir_core.version import __version__
@@ -20,6 +21,7 @@ FRAME = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetc
          "X-Forwarded-Proto": "https", "X-Forwarded-For": "203.0.113.7"}
 
 
+@pytest.mark.extended
 def test_it_serves_the_demo_to_strangers_in_hugging_face_s_frame(tmp_path: Path) -> None:
     port, log = lasting_port(), tmp_path / "log"
     home = drawn.home(tmp_path / "home", 12)

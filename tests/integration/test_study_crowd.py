@@ -25,7 +25,7 @@ from tests.integration.crowd import ROOT, Judge, Refused, Server, add_people, an
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 NAMES = [f"Judge {number:02d}" for number in range(1, 17)]
 STUDY = "Crowd: Ünïcode & co"
-EACH, MANY, KILLED_EACH = 12, 200, 40      # items a person; overlap is 2, so 16 × 12 / 2 = 96 items
+EACH, MANY, KILLED_EACH = 4, 200, 40       # items a person; overlap is 2, so 16 × 4 / 2 = 32 items
 KILLS = 3
 Come = Callable[..., list[Judge]]
 

@@ -194,6 +194,7 @@ def test_the_files_of_the_docs_log_no_secret_and_pass_on_no_host_of_a_visitor(
     assert "s3cr3t" not in "".join(lines)
 
 
+@pytest.mark.extended
 def test_one_is_stopped_and_the_other_answers(tmp_path: Path) -> None:
     """Behind nginx as it is documented: pages and saves of everybody, whichever process they stay with."""
     with two_processes(tmp_path, 0) as site, ExitStack() as open_things:

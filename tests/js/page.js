@@ -8,13 +8,14 @@ globalThis.document ??= events(); // modules listen to it as they are imported
 // Sets the globals anew. ``answer({path, body})`` is the JSON of the server, or throws where nobody answers.
 export function openPage(answer = () => ({})) {
   const store = new Map();
-  const page = { document: events(), window: events(), calls: [] };
+  const page = { document: events(), window: events(), calls: [], headers: [] };
   const given = {
     document: page.document, window: page.window,
     localStorage: { getItem: (key) => store.get(key) ?? null, setItem: (key, value) => store.set(key, value), removeItem: (key) => store.delete(key) },
-    fetch: async (address, { body }) => {
+    fetch: async (address, { body, headers }) => {
       const call = { path: new URL(address).pathname.replace(/^.*\/(study\/)/, "$1"), body: body ? JSON.parse(body) : undefined };
       page.calls.push(call);
+      page.headers.push(headers);
       const { status = 200, ...value } = await answer(call);
       return { ok: status < 400, status, type: "basic", text: async () => JSON.stringify(value) };
     },

@@ -5,8 +5,10 @@ import { openPage } from "./page.js";
 import { createClock } from "../../assets/js/annotate/work/clock.js";
 import { createDrafts } from "../../assets/js/annotate/work/drafts.js";
 import { keptByItem } from "../../assets/js/annotate/work/kept.js";
+import { createLate } from "../../assets/js/annotate/work/late.js";
 import { createPlaces } from "../../assets/js/annotate/work/places.js";
 import { createSending } from "../../assets/js/annotate/work/sending.js";
+import { api, openedBy } from "../../assets/js/shared/calls.js";
 
 const ONE = { study: "S", item: "one" }, OTHER = { study: "S", item: "other" };
 const away = () => { throw new TypeError("no network"); };
@@ -170,4 +172,27 @@ test("another answer pressed during a further try is sent, whatever becomes of t
     assert.notEqual(sent.token, calls[0].body.token);
   }
   mock.timers.reset();
+});
+
+test("an answer that waited is not sent over a later one to its item", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  const now = { item: { id: "one" }, revision: 2, answer: "elsewhere" };
+  openPage(() => now);
+  let check;
+  const sending = { catchUp: async (asked) => { check = asked; return []; } };
+  await createLate({ name: "S", drafts: { send() {} }, sending, places: {} }).settle({});
+  const waited = { ...ONE, answer: "here", seen_revision: 1 };
+  await assert.rejects(check(waited), { kind: "overtaken", revision: 2 });
+  await check({ ...waited, seen_revision: 2 }); // it was given to that one
+  await check({ ...waited, answer: "elsewhere " }); // the same answer
+  mock.timers.reset();
+});
+
+test("every call says whom the page was opened for", async () => {
+  const { headers } = openPage();
+  openedBy("Zoë & co");
+  await api("POST", "study/save", {});
+  await api("GET", "study/mine");
+  openedBy("");
+  assert.deepEqual(headers.map((one) => one["X-Cirque-Person"]), Array(2).fill("Zo%C3%AB%20%26%20co"));
 });

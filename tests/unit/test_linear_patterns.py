@@ -24,6 +24,7 @@ DOUBLED = 3.2       # twice the text may take so many times the time; quadratic 
 PATIENCE = 1.0      # seconds of CPU for one text of any size
 # Files whose patterns take long to look at: into so many tests.
 PARTS = {"cir_core/language/builtin/reading/rewording.py": 10}
+OFTEN = 3            # of these parts; the others are of the same tables, one pattern a word
 
 
 @cache
@@ -50,7 +51,9 @@ def uses_in(file: str) -> list[Use]:
     return list(uses(file, given()))
 
 
-@pytest.mark.parametrize(("file", "part"), [(file, part) for file in files() for part in range(PARTS.get(file, 1))])
+@pytest.mark.parametrize(("file", "part"), [
+    pytest.param(file, part, marks=() if part < OFTEN else pytest.mark.extended)
+    for file in files() for part in range(PARTS.get(file, 1))])
 def test_no_pattern_takes_more_than_linear_time(file: str, part: int) -> None:
     wrong = [fault for use in uses_in(file)[part::PARTS.get(file, 1)] for fault in faults_of(use)]
     assert not wrong, "\n".join(wrong[:20])

@@ -43,6 +43,7 @@ def test_points_come_first_then_intervals(meet: Meet, server: Server) -> None:
     assert f"study={study.name}" in page.url
 
 
+@pytest.mark.extended
 def test_a_filter_stands_in_the_address_and_a_late_answer_does_not_overwrite_it(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, judged(server, "Filters"))
     late: list[Route] = []
@@ -109,6 +110,7 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     expect(button).to_be_focused()
 
 
+@pytest.mark.extended
 def test_hidden_names_are_nowhere(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, judged(server, "Codes"))
     assert NAMED.search(page.content())

@@ -71,6 +71,7 @@ def test_fields_are_checked_where_they_stand(meet: Meet, server: Server) -> None
     expect(page.locator("[data-section=rates]")).to_contain_text("recall@1")
 
 
+@pytest.mark.extended
 def test_no_network_keeps_what_is_there_and_asks_again(meet: Meet, server: Server) -> None:
     study = judged(server, "Network")
     page = meet("Nina")

@@ -19,6 +19,7 @@ PEOPLE = ["Max", "Nia"]
 LOOKED_MS = 300_000   # by the clock of the page, and more than any of these tests takes
 
 
+@pytest.mark.extended
 def test_that_the_panel_was_opened_survives(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Opened")
     max_ = meet("Max")

@@ -304,6 +304,7 @@ def test_looking_takes_nothing_and_begin_begins(meet: Meet, server: Server) -> N
         assert {seat.annotator for seat in opened.studies.seats(study.study_id)} == {None, "Oda"}
 
 
+@pytest.mark.extended
 def test_a_change_that_is_not_saved_is_said(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Changed", items=2)
     pia = meet("Pia")

@@ -33,6 +33,7 @@ PEOPLE = ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Mia", 
 TEXT, TARGET, BROAD = "INVALID_TEXT_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD"
 
 
+@pytest.mark.extended
 def test_a_double_click_is_one_press(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Double")
     bea = meet("Bea")
@@ -51,6 +52,7 @@ def test_a_double_click_is_one_press(meet: Meet, server: Server) -> None:
     assert [one.revision for one in history(server.home, study)] == [1, 1]
 
 
+@pytest.mark.extended
 def test_two_windows(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Windows")
     cem = meet("Cem")
@@ -202,6 +204,7 @@ ONE_ITEM = re.compile(r"/study/at\?.*&item=")
 """Held up, what waits cannot be settled before the page has to show something."""
 
 
+@pytest.mark.extended
 def test_what_waited_does_not_replace_a_later_answer(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Stale")
     here, elsewhere = meet("Lea"), meet("Lea")

@@ -129,8 +129,8 @@ def studies(place: Place, tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.mark.usefixtures("studies")
 @pytest.mark.parametrize("path", [
-    "people", "log", "benchmarks", "jobs", "studies", "studies?study=Each", "adjudicate?study=Each",
-    "analysis?study=Each",
+    "people", "log", "benchmarks", "jobs", pytest.param("studies", marks=pytest.mark.extended), "studies?study=Each",
+    "adjudicate?study=Each", "analysis?study=Each",
 ])
 def test_each_screen(visit: Visit, path: str) -> None:
     olga = visit()
@@ -140,7 +140,8 @@ def test_each_screen(visit: Visit, path: str) -> None:
 
 
 @pytest.mark.usefixtures("studies")
-@pytest.mark.parametrize("kind", ["session", "target", "item", "set"])
+@pytest.mark.parametrize("kind", [
+    *(pytest.param(kind, marks=pytest.mark.extended) for kind in ("session", "target", "item")), "set"])
 def test_each_kind_of_study(visit: Visit, kind: str) -> None:
     olga = visit()
     page = olga.open(f"annotate?study=Each {kind}")

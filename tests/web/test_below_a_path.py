@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from tests.integration.proxies import ACCESS_LOG, below_a_path
 from tests.web.browsing import at_rest, new_context, until
 from tests.web.conftest import AT_A_RELOAD, IMAGES, serving
 from web.http.pages import SCREENS
+from web.http.pages import Page as Screen
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
 PATH = "/tools/cirque"
@@ -85,7 +86,11 @@ def sign_in(where: Page | Frame) -> None:
     where.click("button[type=submit]")
 
 
-def test_all_screens_stay_below_the_path(site: Site, open_page: Callable[[list[str]], Page]) -> None:
+@pytest.mark.parametrize("screens", [
+    pytest.param(SCREENS[:2], id="two"), pytest.param(SCREENS, id="all", marks=pytest.mark.extended)])
+def test_screens_stay_below_the_path(
+    site: Site, open_page: Callable[[list[str]], Page], screens: Sequence[Screen],
+) -> None:
     asked: list[str] = []
     complaints: list[str] = []
     page = open_page(complaints)
@@ -97,7 +102,7 @@ def test_all_screens_stay_below_the_path(site: Site, open_page: Callable[[list[s
     [cookie] = page.context.cookies()
     assert (cookie["path"], cookie["secure"], cookie["httpOnly"]) == (f"{PATH}/", True, True)
     at_rest(page)
-    for screen in SCREENS[::-1]:     # to the search screen in the end
+    for screen in screens[::-1]:     # to the search screen in the end
         if screen.path != "/people":
             page.goto(site.at if screen.path == "/" else site.at + screen.path)
             at_rest(page)
@@ -121,6 +126,7 @@ def test_all_screens_stay_below_the_path(site: Site, open_page: Callable[[list[s
     assert complaints == []
 
 
+@pytest.mark.extended
 def test_a_site_that_is_named_frames_it_and_another_does_not(
     site: Site, open_page: Callable[[list[str]], Page],
 ) -> None:

@@ -180,6 +180,7 @@ def card(page: Page, name: str) -> Locator:
     return page.locator(f".cq-stcard[data-name='{name}']")
 
 
+@pytest.mark.extended
 def test_a_construction_from_the_screen_is_that_of_the_command(page: Page, app: App) -> None:
     look(page, app)
     fill_form(page, "small", "built-in", 5)

@@ -66,6 +66,7 @@ def a_query(number: int) -> SurveyQuery:
         results={method: tuple(photo[2 * place:2 * place + 5]) for place, method in enumerate(METHODS)})
 
 
+@pytest.mark.extended
 def test_a_browser_goes_through_a_study_and_learns_nothing(stage: Stage, browser: Browser) -> None:
     ida = Person(browser, stage.proxy.url, IDA)
     held = ""

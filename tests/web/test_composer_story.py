@@ -18,6 +18,7 @@ def references(page: Page) -> list[str]:
     return [turn["reference_image_id"] for turn in json.loads(page.evaluate(TURN_OF))[0]["turns"]]
 
 
+@pytest.mark.extended
 def test_the_next_words_start_from_the_selected_result(open_page):
     page = open_page()
     first = screen.reference(page)

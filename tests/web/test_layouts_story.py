@@ -54,7 +54,8 @@ def test_similar_results_fold_and_open(open_page: Open) -> None:
     assert screen.shown_ids(page) == plain   # the ranking is what it was
 
 
-@pytest.mark.parametrize("width", [1440, pytest.param(390, marks=pytest.mark.extended)])
+@pytest.mark.extended
+@pytest.mark.parametrize("width", [1440, 390])
 def test_a_map_is_searched_from_like_a_list(open_page: Open, width: int) -> None:
     page = open_page()
     page.set_viewport_size({"width": width, "height": 900})

@@ -102,9 +102,8 @@ def test_a_sign_out_that_the_server_cannot_do_is_said_and_the_browser_forgets(
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
-@pytest.mark.parametrize(("name", "path"), [
-    ("Bob", "/annotate"), pytest.param("Rex", "/", marks=pytest.mark.extended),
-])
+@pytest.mark.extended
+@pytest.mark.parametrize(("name", "path"), [("Bob", "/annotate"), ("Rex", "/")])
 def test_a_sign_out_that_nobody_heard_is_said(
     enter: Callable[[str, str], Page], server: Server, name: str, path: str,
 ) -> None:
@@ -124,6 +123,7 @@ def test_a_sign_out_that_nobody_heard_is_said(
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_pages_during_a_stop_say_so_and_come_again_by_themselves(
     enter: Callable[[str, str], Page], browser: Browser, server: Server,
 ) -> None:

@@ -39,6 +39,7 @@ def rows(page: Page) -> int:
     return page.locator(".cq-lotable tbody tr").count()
 
 
+@pytest.mark.extended
 def test_times_are_in_utc_as_the_filters_and_the_files(page: Page, server: Server) -> None:
     moments = ["2026-05-01T00:05:09+00:00", "2026-05-01T23:59:00+00:00"]   # hours that have two names
     page.route("**/log/acts*", lambda route: route.fulfill(json={"more": False, "groups": [], "kinds": [], "acts": [
@@ -94,6 +95,7 @@ def test_what_can_be_asked_for(page: Page, server: Server) -> None:
     assert asked_for("sign-in.all") == {"signed in", "wrong name or password"}
 
 
+@pytest.mark.extended
 def test_an_end_before_the_beginning_is_said(page: Page, server: Server) -> None:
     page.goto(f"{server.url}/log")
     page.get_by_label("From (UTC)").fill("2026-05-02")

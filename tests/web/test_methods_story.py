@@ -54,7 +54,7 @@ def texts(page: Page, name: str) -> list[str]:
     return side(page, name).locator(".text").all_inner_texts()
 
 
-def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
+def test_soft_filter_chips_keep(open_page: Open) -> None:
     page = open_page()
     choose(page, "soft")
     start_from(page, "a plain red dress")
@@ -88,6 +88,42 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     expect(side(page, "Must not show").get_by_text("a yellow dress")).to_have_count(0)
     at_rest(page)
 
+    page.get_by_role("radio", name="Reward only").click()
+    expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
+    at_rest(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".cq-toast")).to_contain_text("unsaved changes are not included")
+    kept = screen.shown_ids(page)
+    page.get_by_role("button", name="Keep as a turn").click()
+    expect(page.locator(".cq-banner")).to_contain_text("Kept as turn 1 on Branch 2")
+    at_rest(page)
+    assert screen.shown_ids(page) == kept
+    expect(changes).to_have_count(0)
+
+    page.reload()
+    expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
+    at_rest(page)
+    page.get_by_role("group", name="Branches").get_by_role("button", name="Branch 1", exact=True).click()
+    expect(page.get_by_role("radio", name="Both")).to_have_attribute("aria-checked", "true")
+    at_rest(page)
+    assert screen.shown_ids(page) == found
+
+
+@pytest.mark.extended
+def test_soft_filter_dial_moves_undo(open_page: Open) -> None:
+    page = open_page()
+    choose(page, "soft")
+    start_from(page, "a plain red dress")
+    screen.search(page, "in navy, with long sleeves", 1)
+    unfold_attributes(page)
+    side(page, "Add").get_by_role("button", name="navy", exact=True).click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("grün")
+    page.keyboard.press("Enter")
+    changes = page.locator(".cq-changes")
+    expect(changes).to_contain_text("Changed by you")
+    at_rest(page)
+
     # What moved: against the same turn without the filter.
     page.get_by_label("Show rank changes").check()
     expect(page.locator(".meta .move").first).to_be_visible()
@@ -110,26 +146,6 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     page.keyboard.press("ControlOrMeta+z")
     expect(slider).to_have_attribute("data-value", "1.00")
     at_rest(page)
-
-    page.get_by_role("radio", name="Reward only").click()
-    expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
-    at_rest(page)
-    page.get_by_role("button", name="Copy link").click()
-    expect(page.locator(".cq-toast")).to_contain_text("unsaved changes are not included")
-    kept = screen.shown_ids(page)
-    page.get_by_role("button", name="Keep as a turn").click()
-    expect(page.locator(".cq-banner")).to_contain_text("Kept as turn 1 on Branch 2")
-    at_rest(page)
-    assert screen.shown_ids(page) == kept
-    expect(changes).to_have_count(0)
-
-    page.reload()
-    expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
-    at_rest(page)
-    page.get_by_role("group", name="Branches").get_by_role("button", name="Branch 1", exact=True).click()
-    expect(page.get_by_role("radio", name="Both")).to_have_attribute("aria-checked", "true")
-    at_rest(page)
-    assert screen.shown_ids(page) == found
 
 
 SLOWED = """hold => {
@@ -282,10 +298,6 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     tiles.nth(0).click()
     page.keyboard.press("r")
     at_rest(page)
-    expect(marked.locator("img")).to_have_count(2)
-    page.keyboard.press("Escape")
-    page.keyboard.press("-")
-    expect(page.locator(".cq-toast")).to_contain_text("This is already the reference")
     screen.search(page, "with long sleeves", 2)
     shown = page.locator(".cq-markedrows")
     expect(shown.get_by_role("group", name="More like these").get_by_role("button", name=f"See {wanted} large")
@@ -293,6 +305,28 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     expect(shown.get_by_role("group", name="Less like these").get_by_role("button", name=f"See {unwanted} large")
            ).to_be_visible()
     expect(page.locator(".cq-parts")).to_contain_text("Marked less")
+    expect(marked).to_be_hidden()
+
+
+@pytest.mark.extended
+def test_the_reference_is_not_marked_and_marks_are_cleared(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    tiles = screen.tiles(page)
+    marked = page.locator("[data-marked]")
+    for number in (1, 3):
+        tiles.nth(number).hover()
+        tiles.nth(number).locator("[data-mark=less]").click()
+    expect(marked.locator("img")).to_have_count(2)
+
+    tiles.nth(0).click()
+    page.keyboard.press("r")
+    at_rest(page)
+    expect(marked.locator("img")).to_have_count(2)
+    page.keyboard.press("Escape")
+    page.keyboard.press("-")
+    expect(page.locator(".cq-toast")).to_contain_text("This is already the reference")
+    screen.search(page, "with long sleeves", 2)
     expect(marked).to_be_hidden()
 
     page.keyboard.press("z")
@@ -435,6 +469,7 @@ def page_of(browser: Browser) -> Iterator[Callable[[App], Page]]:
         context.close()
 
 
+@pytest.mark.extended
 def test_a_search_is_seen_while_it_runs_and_stopped(
     connected: App, slow: Slow, page_of: Callable[[App], Page]
 ) -> None:

@@ -113,7 +113,7 @@ BELOW = ("/", "/own/1/", "/assets/", "/static/", "/svelte/", "/join/", "/media/"
          "/gradio_api/upload/", "/gradio_api/stream/1/1/1/")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*(pytest.param(name, marks=pytest.mark.extended) for name in NAMES[:2]), NAMES[2]])
 def test_no_path_leads_to_a_file_of_the_machine(place: Place, name: str) -> None:
     for file in files_of(place.home):
         for below in BELOW:

@@ -125,6 +125,7 @@ def stage(page: Page) -> Locator:
     return page.get_by_role("application", name="Region to cut out")
 
 
+@pytest.mark.extended
 def test_a_region_is_cut_out_with_the_mouse_and_with_the_keyboard(open_page):
     page = open_page()
     whole = screen.reference(page)

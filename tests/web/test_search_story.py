@@ -75,15 +75,6 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     page.get_by_role("textbox", name="Name this branch").press("Enter")
     expect(branches.get_by_role("button", name="with <b>dots</b>", exact=True)).to_be_visible()
 
-    branches.get_by_role("button", name="Compare").click()
-    expect(page.get_by_text(re.compile(r"overlap@10"))).to_be_visible()
-    expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
-    at_rest(page)
-    page.reload()
-    expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
-    page.get_by_role("button", name="Back to the results").click()
-    at_rest(page)
-
     # Everything is in the database: a reload shows the last turn, and the other branch is there.
     last_url = page.url
     page.reload()
@@ -110,8 +101,52 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     assert [hit["image_id"] for hit in records[0]["cirque"]["turns"][2]["hits"]] == third_results
     assert re.fullmatch(r"cirque in red \d{4}-\d\d-\d\d [0-9a-z]{16}\.json", exported.suggested_filename)
 
-    # A branch is deleted by a key, and had back by another.
+
+def _ledger_adds_up(page: Page) -> None:
+    rows = [row.inner_text().replace("−", "-").split() for row in page.locator(".cq-parts tr").all()]
+    parts, total = [float(row[-1]) for row in rows[:-1]], float(rows[-1][-1])
+    # History, picked, not picked, text, image, three requests, what stays; "in red" is two of a two-coloured reference.
+    assert len(parts) in (9, 10)
+    assert sum(parts) == pytest.approx(total, abs=0.005)  # ten numbers, each rounded to 0.001
+
+
+@pytest.mark.extended
+def test_branches_compared_deleted_and_had_back_and_a_session_named_removed_and_imported(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    screen.refine_from(page, 3)
+    screen.search(page, "with long sleeves", 2)
+    turns = page.get_by_role("region", name="Turns so far").get_by_role("listitem")
+    turns.nth(0).get_by_role("button").click()
+    expect(page.get_by_text("You are viewing turn 1 of 2.")).to_be_visible()
+    at_rest(page)
+    screen.refine_from(page, 5)
+    screen.search(page, "in navy with white dots", 2)
+    branches = page.get_by_role("group", name="Branches")
+    branches.get_by_role("button", name="Rename Branch 2").click()
+    page.get_by_role("textbox", name="Name this branch").fill("with <b>dots</b>")
+    page.get_by_role("textbox", name="Name this branch").press("Enter")
+    expect(branches.get_by_role("button", name="with <b>dots</b>", exact=True)).to_be_visible()
+    session = page.url.split("session=")[1][:16]
+
+    branches.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text(re.compile(r"overlap@10"))).to_be_visible()
+    expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
+    at_rest(page)
+    page.reload()
+    expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
+    page.get_by_role("button", name="Back to the results").click()
+    at_rest(page)
+
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="All branches (JSON)").click()
     page.keyboard.press("Escape")
+    branches.get_by_role("button", name="Branch 1", exact=True).click()
+    expect(page.get_by_role("heading", name="with long sleeves")).to_be_visible()
+    at_rest(page)
+
+    # A branch is deleted by a key, and had back by another.
     branches.get_by_role("button", name="with <b>dots</b>", exact=True).focus()
     page.keyboard.press("Delete")
     expect(page.get_by_text("with <b>dots</b> was deleted.")).to_be_visible()
@@ -129,7 +164,7 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     page.get_by_role("textbox", name="Name this session").press("Enter")
     expect(mine.get_by_text("For the wedding")).to_be_visible()
     at_rest(page)
-    mine.get_by_role("searchbox", name="Search my sessions").fill("WEDDING dots striped")
+    mine.get_by_role("searchbox", name="Search my sessions").fill("WEDDING dots sleeves")
     expect(mine.get_by_text("No session has these words")).to_have_count(0)
     expect(mine.get_by_role("button", name=re.compile("^For the wedding"))).to_be_visible()
     at_rest(page)
@@ -141,11 +176,11 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     at_rest(page)
     with page.expect_file_chooser() as chosen:
         mine.get_by_role("button", name="Import").click()
-    chosen.value.set_files(exported.path())
+    chosen.value.set_files(waiting.value.path())
     expect(page.get_by_text("This session is here already.")).to_be_visible()
     expect(turns).to_have_count(2)
     at_rest(page)
-    assert f"session={records[0]['cirque']['session_id']}" in page.url
+    assert f"session={session}" in page.url
 
     # This browser remembers a method of one's own, with which new sessions begin.
     page.get_by_role("button", name="Settings", exact=True).click()
@@ -155,14 +190,6 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     at_rest(page)
     page.goto(page.url.partition("?")[0])
     expect(page.locator(".cq-method")).to_contain_text("Text only")
-
-
-def _ledger_adds_up(page: Page) -> None:
-    rows = [row.inner_text().replace("−", "-").split() for row in page.locator(".cq-parts tr").all()]
-    parts, total = [float(row[-1]) for row in rows[:-1]], float(rows[-1][-1])
-    # History, picked, not picked, text, image, three requests, what stays; "in red" is two of a two-coloured reference.
-    assert len(parts) in (9, 10)
-    assert sum(parts) == pytest.approx(total, abs=0.005)  # ten numbers, each rounded to 0.001
 
 
 def test_with_the_keyboard_alone(open_page: Open) -> None:
@@ -198,7 +225,15 @@ def test_with_the_keyboard_alone(open_page: Open) -> None:
     press("Escape")
     expect(large).to_be_hidden()
 
-    wanted = screen.tiles(page).nth(columns + 1).get_attribute("data-image") or ""
+
+@pytest.mark.extended
+def test_from_turn_to_turn_and_to_another_reference_with_the_keyboard_alone(open_page: Open) -> None:
+    page = open_page()
+    press = page.keyboard.press
+    screen.search(page, "in green", 1)
+    screen.tiles(page).nth(4).focus()
+    press("Space")
+    wanted = screen.tiles(page).nth(4).get_attribute("data-image") or ""
     press("r")
     expect(screen.text_field(page)).to_be_focused()
     expect(page.locator(".cq-refname")).to_have_text(wanted)
@@ -358,6 +393,7 @@ def test_settings_begin_a_new_session(open_page: Open) -> None:
     expect(page.locator(".cq-card")).to_contain_text("Text only")
 
 
+@pytest.mark.extended
 def test_own_picture_by_file_and_by_paste(open_page: Open, tmp_path: Path) -> None:
     page = open_page()
     path = tmp_path / "<img src=x onerror=alert(1)>.png"
@@ -390,6 +426,7 @@ def test_texts_are_shown_as_texts(open_page: Open) -> None:
     assert page.locator("#results img[src=x]").count() == 0
 
 
+@pytest.mark.extended
 def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     page = open_page("/?session=nosuchsession000")
     expect(page.locator(".cq-banner")).to_contain_text("There is no session at this address")
@@ -402,6 +439,7 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
 
 
+@pytest.mark.extended
 def test_a_turn_of_another_tab_is_said_and_shown(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
@@ -433,6 +471,7 @@ def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
     expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_presentation_and_what_is_closed_until_wanted(open_page: Open) -> None:
     page = open_page("/", folded=True)
     page.keyboard.press("Tab")

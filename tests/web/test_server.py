@@ -92,6 +92,7 @@ def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
     page.close()
 
 
+@pytest.mark.extended
 def test_a_search_whose_server_is_killed_is_offered_again(
     home: Path, tmp_path: Path, start: Callable[..., tuple[Running, Path]], browser: Browser
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.fakes.studies import flagged
@@ -22,6 +23,7 @@ def sign_in_as(person: Person, name: str) -> None:
     assert answer.ok, answer.text()
 
 
+@pytest.mark.extended
 def test_somebody_else_signs_in_while_a_page_is_open(meet: Meet, server: Server) -> None:
     study = a_study(server.home, "Shared", seats=2, items=4)
     hal = meet("Hal")

@@ -146,6 +146,7 @@ def check(page: Page) -> None:
     assert page.evaluate('document.querySelectorAll("img[src=x], [onerror]").length') == 0
 
 
+@pytest.mark.extended
 def test_the_search_screen(page: Page, address: str) -> None:
     enter(page, address, ADMIN)
     page.goto(address)

@@ -16,7 +16,7 @@ from tests.web.browsing import at_rest
 Open = Callable[..., Page]
 
 
-def test_caption_and_query_are_edited_by_keyboard(open_page: Open) -> None:
+def test_the_query_is_edited_by_keyboard(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
     query, changes = page.get_by_role("textbox", name="Query used"), page.locator(".cq-changes")
@@ -46,6 +46,14 @@ def test_caption_and_query_are_edited_by_keyboard(open_page: Open) -> None:
     expect(query).to_have_text(was)
     at_rest(page)
     assert screen.shown_ids(page) == before
+
+
+@pytest.mark.extended
+def test_the_caption_is_edited_and_kept(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    query, changes = page.get_by_role("textbox", name="Query used"), page.locator(".cq-changes")
+    was = query.inner_text()
 
     caption = page.get_by_role("textbox", name="Caption of the reference")
     caption.click()

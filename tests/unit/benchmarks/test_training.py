@@ -255,6 +255,7 @@ def test_alignment_moves_texts_and_projection_and_no_more(
                 and not name.startswith(("visual.trunk.classifier", "visual.trunk.conv_head"))]
 
 
+@pytest.mark.extended
 def test_steps_lower_the_loss_and_locked_texts_stay(
     tmp_path: Path, few: tuple[Garment, ...], vocabulary: Path, one_thread: int, patches: None
 ) -> None:

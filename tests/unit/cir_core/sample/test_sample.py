@@ -58,6 +58,7 @@ def test_pictures_drawn_anew_are_indexed_anew(tmp_path, bundled):
     assert sample.is_ready(tmp_path)
 
 
+@pytest.mark.extended
 def test_a_gallery_of_an_earlier_version_is_drawn_anew(tmp_path, bundled):
     first = sample.ensure_sample(tmp_path, bundled())
     assert not sample.is_outdated(tmp_path)

@@ -87,8 +87,8 @@ def test_every_epoch_is_logged_with_its_rebuild_and_the_model_loads(whole: Path)
     assert "Recall@10" in (whole / CURVES_FILE).read_text("utf-8")
 
 
-@pytest.mark.parametrize("stop_at", [1, pytest.param(4, marks=pytest.mark.extended), 9,
-                                     pytest.param(14, marks=pytest.mark.extended)])
+@pytest.mark.parametrize("stop_at", [1, pytest.param(4, marks=pytest.mark.extended),
+                                     *(pytest.param(step, marks=pytest.mark.extended) for step in (9, 14))])
 def test_a_stopped_training_goes_on_as_if_it_had_not_been(tmp_path: Path, whole: Path, stop_at: int) -> None:
     def stop(step: int) -> None:
         if step == stop_at:
@@ -102,7 +102,8 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_been(tmp_path: Path, whole:
     assert load_checkpoint(tmp_path).revision == load_checkpoint(whole).revision
 
 
-@pytest.mark.parametrize("stop_at", [pytest.param(2, marks=pytest.mark.extended), 8, 16])
+@pytest.mark.parametrize("stop_at", [
+    pytest.param(2, marks=pytest.mark.extended), 8, pytest.param(16, marks=pytest.mark.extended)])
 def test_a_training_goes_on_from_the_middle_of_an_epoch(
     tmp_path: Path, whole: Path, stop_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,7 +202,7 @@ def test_a_second_training_into_the_same_folder_is_refused(tmp_path: Path) -> No
         train(tmp_path)
 
 
-@pytest.mark.parametrize("rule", ["drops", "random"])
+@pytest.mark.parametrize("rule", ["drops", pytest.param("random", marks=pytest.mark.extended)])
 def test_the_other_rules_train_too(tmp_path: Path, rule: str) -> None:
     preset = replace(PRESET, rule=rule, epochs=2, stages=2, reading="max", repeated=False, start=0)
     train(tmp_path, preset)
