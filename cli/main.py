@@ -13,7 +13,7 @@ from cir_core.errors import CirqueError
 from cir_core.version import __version__
 from cli import relevance
 from cli.admin import db, jobs, log, methods, models, serving, sessions, users
-from cli.construct import construct
+from cli.construct import construct, study_judge
 from cli.evaluate import audit, evaluate
 from cli.galleries import captions, datasets, encoders, galleries, sample
 from cli.recorded import recorded
@@ -55,6 +55,7 @@ app.add_typer(captions.app, name="captions")
 app.add_typer(relevance.app, name="relevance")
 app.add_typer(models.app, name="models")
 app.add_typer(sessions.app, name="sessions")
+studies.app.command("judge")(study_judge.study_judge)
 app.add_typer(studies.app, name="study")
 app.add_typer(report.app, name="report")
 app.add_typer(users.app, name="user")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from annotation.analysis.records import (
@@ -24,6 +25,7 @@ from annotation.analysis.records import (
     StudyAnswers,
 )
 from annotation.analysis.rendering import SCHEMA_VERSION, selected, without_empty
+from annotation.kinds.models.kept import read_models
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
 from annotation.quality.rules import Rules
@@ -154,9 +156,10 @@ def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
 
 
-def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
-    """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
-    Decisions and answers to checks are read only for a kind that has them."""
+def load_answers(store: StudyStore, study: Study, home: Path | None = None) -> StudyAnswers:
+    """Load a study with its current judgements, and with the answers of language models in ``home``. Raises
+    ``UnknownStudy`` and ``StorageError``, as the store does. Decisions and answers to checks are read only for a kind
+    that has them."""
     kind = KINDS[study.kind]
     store = kind.counted(store, study)
     return StudyAnswers(
@@ -165,4 +168,5 @@ def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
         tuple(store.judgements(study.study_id)),
         tuple(store.decisions(study.study_id)) if kind.has_adjudication else (),
         tuple(store.events(study.study_id, kind="check")) if kind.has_survey else (), kind.groups,
-        tuple(store.gold_answers(study.study_id)) if kind.has_survey else ())
+        tuple(store.gold_answers(study.study_id)) if kind.has_survey else (),
+        read_models(home, study) if home is not None else ())

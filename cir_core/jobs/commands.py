@@ -31,6 +31,7 @@ COMMANDS = (
     JobCommand(("construct", "multi-target"), "Targets of queries", adds=_GOES_ON),
     JobCommand(("construct", "single-target"), "Rewriting of queries", adds=_GOES_ON),
     JobCommand(("construct", "judge"), "Judging of sessions", adds=_GOES_ON),
+    JobCommand(("study", "judge"), "Study put to a model", adds=_GOES_ON),
     JobCommand(("relevance", "train"), "Training of a relevance model"),
     JobCommand(("relevance", "index"), "Relevance features"),
 )
