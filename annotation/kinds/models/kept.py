@@ -9,47 +9,49 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from annotation.analysis.records import ModelAnswer, ModelAnswers
 from annotation.records import Study
 from annotation.studies.image_snapshots import studies_folder
+from cir_core.errors import DatasetError
 from cir_core.jobs.journal import JobCard, read_card
 from cir_core.support.json_lines import whole_lines
 
 
-def models_folder(home: Path, study: Study) -> Path:
-    return studies_folder(home) / study.study_id / "models"
+def models_folder(home: Path, study_id: str) -> Path:
+    return studies_folder(home) / study_id / "models"
 
 
 def folder_of(home: Path, study: Study, model: str, card: JobCard) -> Path:
     """Of one model's answers: other instructions or another prompt have another folder."""
     content = {name: value for name, value in card.as_json().items() if name != "version"}
     digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:8]
-    return models_folder(home, study) / f"{re.sub('[^0-9A-Za-z.]+', '-', model).strip('-')[:60]}-{digest}"
+    return models_folder(home, study.study_id) / f"{re.sub('[^0-9A-Za-z.]+', '-', model).strip('-')[:60]}-{digest}"
 
 
 def read_models(home: Path, study: Study) -> tuple[ModelAnswers, ...]:
     """Of every model, by name; of a model asked under several instructions those asked last. A journal that another
-    process writes is read as far as it goes. Raises ``DatasetError`` for one that is damaged."""
+    process writes is read as far as it goes; one that is damaged is left out, and says so when it is resumed."""
     found: dict[str, ModelAnswers] = {}
-    for path in _journals(home, study):
-        card = read_card(path)
-        if card is None or card.get("protocol") != study.protocol:
-            continue
-        found[card["language_model"]] = _read(path, card)
+    for path in _journals(home, study.study_id):
+        with suppress(DatasetError):
+            card = read_card(path)
+            if card is not None and card.get("protocol") == study.protocol:
+                found[card["language_model"]] = _read(path, card)
     return tuple(found[name] for name in sorted(found) if found[name].answers or found[name].failed)
 
 
-def models_stamp(home: Path, study: Study) -> str:
-    """Changes whenever an answer is added."""
-    return " ".join(f"{path.parent.name}:{path.stat().st_size}" for path in _journals(home, study))
+def models_stamp(home: Path, study_id: str) -> str:
+    """Changes whenever an answer is added; "" without any."""
+    return "".join(f"+{path.parent.name[-8:]}.{path.stat().st_size}" for path in _journals(home, study_id))
 
 
-def _journals(home: Path, study: Study) -> list[Path]:
+def _journals(home: Path, study_id: str) -> list[Path]:
     """The latest last."""
-    return sorted(models_folder(home, study).glob("*/journal.jsonl"),
+    return sorted(models_folder(home, study_id).glob("*/journal.jsonl"),
                   key=lambda path: (path.stat().st_mtime_ns, path.parent.name))
 
 
