@@ -81,7 +81,7 @@ def whole_report(
     ``models`` said comes before the method."""
     kind = KINDS[report.about.kind]
     *sections, method = kind.sections(report, plan)
-    compared = {"models": [model_json(one) for one in models]} if models else {}
+    compared = {"model_answers": [model_json(one) for one in models]} if models else {}
     return WholeReport(report, without_empty([*sections, *model_sections(models, report.about.options), method]), {
         "schema_version": SCHEMA_VERSION, **kind.json(report), **compared, "plan": [asdict(one) for one in plan]})
 

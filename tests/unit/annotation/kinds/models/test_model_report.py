@@ -69,7 +69,7 @@ def preferences(store):
 def test_what_people_said_does_not_change(verdicts):
     alone, beside = (compose(one, options=OPTIONS) for one in (replace(verdicts, models=()), verdicts))
     assert beside.report == alone.report
-    assert {key: value for key, value in beside.json.items() if key != "models"} == alone.json
+    assert {key: value for key, value in beside.json.items() if key != "model_answers"} == alone.json
     kept = [one for one in beside.sections if one.key != "model"]
     assert kept == list(alone.sections) and beside.sections[-1].key == "method"
 
@@ -77,7 +77,7 @@ def test_what_people_said_does_not_change(verdicts):
 def test_agreement_of_the_model_and_of_people(verdicts):
     """Ada and Bo say the same. Cy calls items 2, 5, 8… too broad; of the items 2 to 35, Ada 3, 6 … 33: 11 items. The
     model says as Ada, and of item 2 "unclear text", which Ada and Bo call valid and Cy too broad."""
-    [model] = compose(verdicts, options=OPTIONS).json["models"]
+    [model] = compose(verdicts, options=OPTIONS).json["model_answers"]
     assert (model["answered"], model["failed"], model["again"]) == (34, 1, 1)
     binary = model["questions"]["binary"]
     # Ada or Bo with Cy: they differ on Ada's 11 and on Cy's 12 of 34 items.
@@ -93,7 +93,7 @@ def test_agreement_of_the_model_and_of_people(verdicts):
 
 def test_the_alternative_annotator_test_is_in_it(verdicts):
     """Left out Ada: the others, Bo and Cy, are as close to the model as to Ada except on item 2."""
-    test = compose(verdicts, options=OPTIONS).json["models"][0]["questions"]["binary"]["alternative_annotator"]
+    test = compose(verdicts, options=OPTIONS).json["model_answers"][0]["questions"]["binary"]["alternative_annotator"]
     assert [one["name"] for one in test["people"]] == list(PEOPLE)
     ada = test["people"][0]
     # On item 2 Bo says valid and Cy invalid: the model and Ada each agree with one of them.
@@ -102,7 +102,7 @@ def test_the_alternative_annotator_test_is_in_it(verdicts):
 
 
 def test_a_selection_holds_for_the_model_too(verdicts):
-    chosen = compose(verdicts, Selection(people=(1, 3)), OPTIONS).json["models"][0]["questions"]["binary"]
+    chosen = compose(verdicts, Selection(people=(1, 3)), OPTIONS).json["model_answers"][0]["questions"]["binary"]
     assert [one["name"] for one in chosen["in_place"]] == ["Ada", "Cy"]
     reason = chosen["alternative_annotator"]["winning_rate"]["0.2"]["reason"]
     assert "needs 3 people with 30 items each" in reason
@@ -110,11 +110,11 @@ def test_a_selection_holds_for_the_model_too(verdicts):
 
 def test_hidden_names_stay_hidden(verdicts):
     whole = compose(verdicts, options=replace(OPTIONS, hide_names=True))
-    assert not any(name in json.dumps(whole.json["models"]) for name in PEOPLE)
+    assert not any(name in json.dumps(whole.json["model_answers"]) for name in PEOPLE)
 
 
 def test_bias_by_side(preferences):
-    [model] = compose(preferences, options=OPTIONS).json["models"]
+    [model] = compose(preferences, options=OPTIONS).json["model_answers"]
     sides = model["sides"]
     assert sides["first"]["value"] == 1.0 and sides["first_people"]["value"] == pytest.approx(12 / 18)
     assert (sides["both_ways_same"]["value"], sides["both_ways_first"]["value"]) == (0.0, 1.0)
@@ -144,7 +144,7 @@ def test_json_is_as_the_schema_says_and_files_are_written(answers, request):
     for one in (given, replace(given, judgements=())):
         whole = compose(one, options=OPTIONS)
         assert [error.message for error in check.iter_errors(json.loads(json.dumps(whole.json)))] == []
-        assert not check.is_valid({**whole.json, "models": [{}]})
+        assert not check.is_valid({**whole.json, "model_answers": [{}]})
     files = report_files(compose(given, options=OPTIONS))
     assert b"Model against people: m@host" in files["report.md"]
     assert any("model-winning" in name for name in files)
