@@ -20,7 +20,7 @@ _NOBODY = "No item was answered by the model and by a person."
 
 
 def model_sections(models: Sequence[ModelReport], options: Options) -> tuple[Section, ...]:
-    return tuple(_section(one, f"model-{place}" if len(models) > 1 else "model", options)
+    return tuple(_section(one, f"judge-{place}" if len(models) > 1 else "judge", options)
                  for place, one in enumerate(models, 1))
 
 

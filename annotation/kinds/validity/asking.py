@@ -21,8 +21,8 @@ def asked(item: Item, study: Study, extra: Mapping[str, Any]) -> Asked:
     fields = [
         FormField("flags", "choices", "Every category that applies, by its code. None: the query is valid.",
                   tuple(flag.code for flag in rubric.flags)),
-        FormField("reasons", "choices", "Of each flag that has reasons at least one, by its code.",
-                  tuple(reason.code for reason in reasons)),
+        *([FormField("reasons", "choices", "Of each flag that has reasons at least one, by its code.",
+                     tuple(reason.code for reason in reasons))] if reasons else ()),
         FormField("note", "text", f"In a few words; needed for {noted}, else it may be empty." if noted else
                   "A remark in a few words; may be empty."),
         *([FormField("alternatives", "choices", "Images of the panel that fit as well as the target.", names)]
@@ -55,7 +55,7 @@ def answer(given: Mapping[str, Any], reason: str, item: Item, again: bool) -> Ma
     panel = item.shown.get("panel", ())
     fits = [panel[int(name.removeprefix("panel ")) - 1] for name in given.get("alternatives", ())]
     validated = None if given["unsure"] else not given["flags"]
-    return {"validated": validated, "flags": given["flags"], "reasons": given["reasons"], "note": given["note"],
+    return {"validated": validated, "flags": given["flags"], "reasons": given.get("reasons", []), "note": given["note"],
             "alternatives": fits, "unsure": given["unsure"], "panel_opened": bool(panel)}
 
 

@@ -70,7 +70,7 @@ def test_what_people_said_does_not_change(verdicts):
     alone, beside = (compose(one, options=OPTIONS) for one in (replace(verdicts, models=()), verdicts))
     assert beside.report == alone.report
     assert {key: value for key, value in beside.json.items() if key != "model_answers"} == alone.json
-    kept = [one for one in beside.sections if one.key != "model"]
+    kept = [one for one in beside.sections if one.key != "judge"]
     assert kept == list(alone.sections) and beside.sections[-1].key == "method"
 
 
@@ -147,7 +147,7 @@ def test_json_is_as_the_schema_says_and_files_are_written(answers, request):
         assert not check.is_valid({**whole.json, "model_answers": [{}]})
     files = report_files(compose(given, options=OPTIONS))
     assert b"Model against people: m@host" in files["report.md"]
-    assert any("model-winning" in name for name in files)
+    assert any("judge-winning" in name for name in files)
 
 
 def test_every_kind_can_be_asked_and_ends_with_its_method(verdicts, preferences):
