@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from annotation.analysis.records import Options
 from annotation.kinds.models.kept import models_folder, read_models
 from annotation.kinds.models.run import ask_model, model_job
-from annotation.kinds.reports import load_answers
+from annotation.kinds.reports import compose, load_answers
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.answers import Validity
 from annotation.studies.service import StudyService
 from cir_core.errors import LanguageModelUnavailable, SettingsError, StudyError
@@ -23,7 +25,10 @@ from cir_core.settings import get_settings
 from cli.main import app
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
+from tests.fakes.colours import colour_gallery
+from tests.fakes.session_studies import QUESTIONS, make_session_study, session_rated
 from tests.fakes.studies import make_preference_study, make_study, valid
+from tests.fakes.target_studies import all_marked, make_target_study
 from tests.integration.homes import command_home as command_home
 from tests.integration.homes import command_stores as command_stores
 from tests.integration.test_construct_server import connected
@@ -206,6 +211,25 @@ def test_the_items_that_most_people_have_answered_come_first(stores, home, study
     assert [one.item_id for one in read_models(home, study)[0].answers] == [answered.item_id]
     found = load_answers(stores.studies, study, home)
     assert len(found.judgements) == 1 and found.models[0].answers[0].item_id == answered.item_id
+
+
+@pytest.mark.parametrize(("make", "answer", "questions"), [
+    (make_session_study, lambda item: session_rated(), QUESTIONS),
+    (make_target_study, lambda item: all_marked(item.shown["candidates"]), ("target",)),
+], ids=["sessions", "targets"])
+def test_the_other_kinds_are_asked_and_compared(stores, home, tmp_path, make, answer, questions):
+    study = make(stores.studies, home, colour_gallery(tmp_path / "colours"), seats=1)
+    service = StudyService(stores.studies, {name: kind.answers for name, kind in KINDS.items()})
+    service.join(study.study_id, "Ada")
+    for number, item in enumerate(stores.studies.items(study.study_id)):
+        service.save(study.study_id, "Ada", item.item_id, answer(item), f"token-of-ada-{number}", seconds=1)
+    with ChatServer(judge_of) as server:
+        _, report = ask(stores.studies, home, study, server, limit=4)
+    assert report.complete and not report.failures
+    whole = compose(load_answers(stores.studies, study, home), options=Options(draws=10))
+    [model] = whole.json["model_answers"]
+    assert tuple(model["questions"]) == questions and whole.sections[-1].key == "method"
+    assert all(one["units"] >= 4 and one["pairs_model"]["agreement"]["n"] == 1 for one in model["questions"].values())
 
 
 PROGRAM = """
