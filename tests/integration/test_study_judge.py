@@ -20,6 +20,7 @@ from annotation.kinds.validity.answers import Validity
 from annotation.studies.service import StudyService
 from cir_core.errors import LanguageModelUnavailable, SettingsError, StudyError
 from cir_core.jobs.job import JobOptions
+from cir_core.jobs.records import JobRecords
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.settings import get_settings
 from cli.main import app
@@ -289,6 +290,6 @@ def test_the_command(monkeypatch, stores, home, study):
         assert done.exit_code == 0 and json.loads(done.output)["answered"] == 5, done.output
         other = run(app, ["study", "judge", "Sample", "--model", "other", "--items", "1"])
         assert other.exit_code == 0 and server.requests[-1]["model"] == "other"
-        jobs = run(app, ["jobs", "list"]).output
     assert [one.model.partition("@")[0] for one in read_models(home, study)] == ["m", "other"]
-    assert "Study put to a model" in jobs
+    jobs = JobRecords(home).all()
+    assert {one.kind for one in jobs} == {"Study put to a model"} and "done" in {one.state for one in jobs}
