@@ -13,6 +13,7 @@ from annotation.analysis.rendering import estimate_json, estimates_json, headlin
 from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.asking import ComparedQuestion
 from annotation.kinds.models.report import ModelReport, Sides
+from cir_core.language.base import model_alone
 from cir_core.reports.records import count, p_value, ranged, share, text
 
 _HALF = 0.5
@@ -25,12 +26,12 @@ def model_sections(models: Sequence[ModelReport], options: Options) -> tuple[Sec
 
 
 def _section(of: ModelReport, key: str, options: Options) -> Section:
-    tables = [_agreement(of, key), _winning(of, key), _alternative(of, key), _in_place(of, key), _hits(of, key),
+    tables = [_winning(of, key), _agreement(of, key), _alternative(of, key), _in_place(of, key), _hits(of, key),
               _confusion(of, key), _groups(of, key), *([_sides(of.sides, key)] if of.sides else []), _misses(of, key)]
     failed = f" {of.failed:,} items have no answer that the form accepts." if of.failed else ""
     again = f" {of.again:,} answers were refused once and given again." if of.again else ""
     return Section(
-        key, f"Model against people: {of.model}",
+        key, f"Model against people: {model_alone(of.model)}",
         f"The model read what people read, and saw the same images; its answers count in no other section. It answered "
         f"{of.answered:,} items.{failed}{again} All numbers are of the items that it and a person answered. "
         f"{interval_sentence(options, 'items')}",

@@ -146,7 +146,7 @@ def test_json_is_as_the_schema_says_and_files_are_written(answers, request):
         assert [error.message for error in check.iter_errors(json.loads(json.dumps(whole.json)))] == []
         assert not check.is_valid({**whole.json, "model_answers": [{}]})
     files = report_files(compose(given, options=OPTIONS))
-    assert b"Model against people: m@host" in files["report.md"]
+    assert b"Model against people: m\n" in files["report.md"]
     assert any("judge-winning" in name for name in files)
 
 
