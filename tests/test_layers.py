@@ -114,7 +114,8 @@ ROOMS = {
             "middleware", "ui", "http", "limits"),
     "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
                 "engine"),
-    "annotation": ("kinds", "accounts analysis recruitment sources votes", "studies tables", "quality", "records"),
+    "annotation": ("kinds", "accounts adjudication analysis recruitment sources votes", "studies tables", "quality",
+                   "records"),
     # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
     "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "jobs",
                  "methods index", "relevance", "gallery datasets language",

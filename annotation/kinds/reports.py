@@ -167,15 +167,15 @@ def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
 
 def load_answers(store: StudyStore, study: Study, home: Path | None = None) -> StudyAnswers:
     """Load a study with its current judgements, and with the answers of language models in ``home``. Raises
-    ``UnknownStudy`` and ``StorageError``, as the store does. Decisions and answers to checks are read only for a kind
-    that has them."""
+    ``UnknownStudy`` and ``StorageError``, as the store does. Answers to checks are read only for a kind that has
+    them."""
     kind = KINDS[study.kind]
     store = kind.counted(store, study)
     return StudyAnswers(
         study, tuple(store.items(study.study_id)), tuple(store.seats(study.study_id)),
         tuple(one for one in store.assignments(study.study_id) if one.dealt is None),
         tuple(store.judgements(study.study_id)),
-        tuple(store.decisions(study.study_id)) if kind.has_adjudication else (),
+        tuple(store.decisions(study.study_id)),
         tuple(store.events(study.study_id, kind="check")) if kind.has_survey else (), kind.groups,
         tuple(store.gold_answers(study.study_id)) if kind.has_survey else (),
         read_models(home, study) if home is not None else ())

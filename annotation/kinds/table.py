@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from annotation.adjudication.needs import Case, cases
 from annotation.analysis.records import (
     AnyReport,
     Groups,
@@ -46,9 +47,9 @@ from annotation.kinds.ratings.results import session_results, session_source
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.asking import ASKING as VALIDITY_ASKING
 from annotation.kinds.validity.exports import study_files as validity_exports
-from annotation.kinds.validity.exports.results import queue_of, validity_results
+from annotation.kinds.validity.exports.results import validity_results
 from annotation.kinds.validity.intake import INTAKE as VALIDITY_INTAKE
-from annotation.kinds.validity.labels import Case, LabelRule
+from annotation.kinds.validity.labels import LabelRule
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.kinds.validity.report.sections import validity_sections
@@ -118,7 +119,7 @@ class Kind:
     tables: tuple[str, ...] = ()               # of the forms csv and parquet; empty: always all of them
     zipped: frozenset[str] = frozenset()       # forms of several files, zipped even if there is one
     results: Callable[[StudyStore, Study, LabelRule], Results] | None = None   # None: only a report
-    queue: Callable[[StudyStore, Study], list[Case]] | None = None   # items to adjudicate; None: nothing is
+    leaves_unsure: bool = False                # whether people may leave an item to an adjudicator
     source: Callable[[Study], list[list[str]]] | None = None         # origin in words; None: as of most kinds
     has_sets: bool = False                     # result sets, which metrics and methods can score
     read_scores: ReadScores | None = None
@@ -141,6 +142,11 @@ class Kind:
             raise StudyError(f"{study.name} is {study.called}. It is exported as {', '.join(self.forms)}{of}.")
         return self.files(self.counted(store, study), study, replace(asked, tables=tables))
 
+    def cases(self, store: StudyStore, study: Study) -> list[Case]:
+        """The items that need an adjudicator's decision, and those that have one."""
+        return cases(store.items(study.study_id), store.judgements(study.study_id), store.decisions(study.study_id),
+                     study, self.answers)
+
     def counted(self, store: StudyStore, study: Study) -> StudyStore:
         """``store`` without the answers that the study's rules exclude; a survey applies its rules itself."""
         return store if self.has_survey else counted(store, study, self.answers)
@@ -151,14 +157,9 @@ class Kind:
         return {
             "title": self.title, "one": self.one, "many": self.many, "asks": self.asks, "undefined": self.undefined,
             "groups": [self.groups.dataset.capitalize(), self.groups.category.capitalize()],
-            "options": sorted(self.report_options), "adjudicated": self.has_adjudication, "survey": self.has_survey,
+            "options": sorted(self.report_options), "unsure": self.leaves_unsure, "survey": self.has_survey,
             "plans": self.plan is not None, "scored": self.scored, "score_type": self.score_type,
         }
-
-    @property
-    def has_adjudication(self) -> bool:
-        """Whether people may leave an item to an adjudicator, whose decisions take precedence."""
-        return self.queue is not None
 
     @property
     def has_survey(self) -> bool:
@@ -182,7 +183,7 @@ KINDS: dict[str, Kind] = {
         Groups(category_field="hidden_category"),
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         tables=validity_exports.TABLES,
-        zipped=frozenset({"circus", "mbeir"}), results=validity_results, queue=queue_of, title="Validity",
+        zipped=frozenset({"circus", "mbeir"}), results=validity_results, leaves_unsure=True, title="Validity",
         asks="Rubric", intake=VALIDITY_INTAKE, asking=VALIDITY_ASKING,
         downloads=(
             Download("circus", "CIRCUS, one JSON per annotator", "zip"),

@@ -1,5 +1,10 @@
 """Frozen records of studies, judgements and accounts: stored by ``storage``, evaluated by ``analysis``."""
 
+from annotation.records.adjudication import WHYS as WHYS
+from annotation.records.adjudication import FirstAnswer as FirstAnswer
+from annotation.records.adjudication import Message as Message
+from annotation.records.adjudication import Speaker as Speaker
+from annotation.records.adjudication import Why as Why
 from annotation.records.names import LOCAL as LOCAL
 from annotation.records.names import name_key as name_key
 from annotation.records.names import same_person as same_person
@@ -64,3 +69,4 @@ from annotation.records.studies import Workspace as Workspace
 from annotation.records.studies import by_item as by_item
 from annotation.records.studies import category_of as category_of
 from annotation.records.studies import dataset_of as dataset_of
+from annotation.records.studies import decided as decided

@@ -195,6 +195,11 @@ class Decision:
     created_at: datetime
 
 
+def decided(decisions: Iterable[Decision]) -> dict[str, Mapping[str, Any]]:
+    """Current answers of adjudicators, by item id. ``decisions``: without history."""
+    return {one.item_id: one.answer for one in decisions}
+
+
 @dataclass(frozen=True)
 class StudyEvent:
     """Event between the items: guidelines read, consent, attention check, completion."""
@@ -206,6 +211,11 @@ class StudyEvent:
     token: str                         # idempotency token of the client
     payload: Mapping[str, Any]         # plain JSON: see annotation.kinds.preference.survey.flow
     created_at: datetime
+
+    @property
+    def ends_study(self) -> bool:
+        """Whether the study ended for this person: below the mark of its training or gold items."""
+        return self.kind == "care" and self.payload.get("act") == "end"
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ class Control:
     def may_have_more(self, study: Study, annotator: str) -> bool:
         """False for whom the study has ended."""
         return not study.settings.get("care") or not any(
-            event.payload.get("act") == "end" for event in self._events(study, annotator))
+            event.ends_study for event in self._events(study, annotator))
 
     def after_save(
         self, study: Study, kind: StudyKind, annotator: str, item: Item, dealt: GoldRole | None,

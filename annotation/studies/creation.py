@@ -120,8 +120,7 @@ def set_archived(store: StudyStore, study: Study, archived: bool, *, by: str = L
     """Put a study away, closed and out of the lists, or bring it back, closed; returns the updated study."""
     if archived and study.accepting:
         study = store.set_accepting(study.study_id, False, by=by)
-    rest = {name: value for name, value in study.settings.items() if name != ARCHIVED}
-    return store.change_settings(study.study_id, {**rest, **({ARCHIVED: True} if archived else {})}, by=by)
+    return store.change_settings(study.study_id, {ARCHIVED: True if archived else None}, by=by)
 
 
 def remove_study(store: StudyStore, home: Path, study: Study, *, by: str = LOCAL) -> None:

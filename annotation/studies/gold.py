@@ -74,8 +74,7 @@ def make_gold(
 
     made = store.make_gold(study.study_id, policy, by=by)
     if care is not None or not study.settings.get("care"):
-        settings = {**store.study(study.study_id).settings, "care": (care or Care()).as_settings()}
-        store.change_settings(study.study_id, settings, by=by)
+        store.change_settings(study.study_id, {"care": (care or Care()).as_settings()}, by=by)
     trained = sum(one.role == "training" for one in made)
     return MadeGold(len(made) - trained, trained, len(seats))
 

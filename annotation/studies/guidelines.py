@@ -146,7 +146,7 @@ def set_guidelines(
 ) -> Study:
     """Store guidelines of a study; an empty text removes them. Raises ``StudyError``."""
     settings = with_guidelines(home, study, given, max_megapixels=max_megapixels)
-    return store.change_settings(study.study_id, settings, by=by)
+    return store.change_settings(study.study_id, {_SETTING: settings.get(_SETTING)}, by=by)
 
 
 def _parsed(text: str) -> list[Token]:

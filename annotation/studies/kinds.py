@@ -18,6 +18,7 @@ from annotation.records import (
     Reassignment,
     Study,
     SurveyPosition,
+    Why,
     Workspace,
 )
 from annotation.studies import assignment
@@ -108,6 +109,13 @@ class StudyKind(Protocol):
     def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
         """Whether an answer contradicts itself; None for one that cannot."""
 
+    @property
+    def usual_needs(self) -> Collection[str]:
+        """Which items of a new study need a decision: of ``annotation.adjudication.needs.NEEDS``."""
+
+    def disputes(self, answers: Sequence[Mapping[str, Any]], study: Study) -> Collection[Why]:
+        """How canonical answers to an item differ, and whether one is unsure."""
+
     def dealt_extra(self, rng: Random, near: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
         """``extra`` of an assignment that is dealt between one with ``near`` and one with ``after``."""
 
@@ -121,6 +129,7 @@ class PlainKind:
 
     flow = None
     sticky_fields: Sequence[str] = ()
+    usual_needs: Collection[str] = ()
 
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = NOTHING) -> Mapping[str, Any]:
         return answer
@@ -131,6 +140,12 @@ class PlainKind:
     def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """A fair share of all open work: :func:`annotation.studies.assignment.reassign`."""
         return assignment.reassign(work)
+
+
+def tied(counts: Mapping[Any, int]) -> bool:
+    """Whether two answers are given by as many people as each other, and none by more."""
+    most = sorted(counts.values())[-2:]
+    return len(most) == 2 and most[0] == most[1] > 0
 
 
 def object_of(value: object, fields: Sequence[str], what: str) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -60,14 +61,15 @@ class StudyService:
         self, store: StudyStore, kinds: Mapping[str, StudyKind],
         clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
         is_given: Callable[[str, str], bool] = lambda study_id, annotator: True,
+        timer: Callable[[], float] = time.monotonic,
     ) -> None:
         """``is_given``: whether a study, by its id, is for a person who has no seat in it. Others have not heard of
-        it."""
+        it. ``timer``: seconds, by which the id of a name is looked up again."""
         self._store, self._kinds, self._clock, self._is_given = store, kinds, clock, is_given
         self._control = Control(store, clock)
         # Caches of immutable data, for saves. Whether the item is this person's, and the study open, is checked by
         # the store each time.
-        self._id_of = cached(TTLCache(_NAMES_CACHED, _NAMES_TTL), lock=threading.Lock())(self._find)
+        self._id_of = cached(TTLCache(_NAMES_CACHED, _NAMES_TTL, timer), lock=threading.Lock())(self._find)
         self._items: LRUCache[
             tuple[str, str, str], tuple[Study, Item, Mapping[str, Any], GoldRole | None]] = LRUCache(_ITEMS_CACHED)
         self._items_lock = threading.Lock()

@@ -16,10 +16,12 @@ from annotation.records import (
     Decision,
     Draft,
     EventKind,
+    FirstAnswer,
     GoldAnswer,
     GoldItem,
     Item,
     Judgement,
+    Message,
     MetricScores,
     PlannedAssignment,
     Reassign,
@@ -124,6 +126,21 @@ class StudyStore(Protocol):
         """Save an adjudicator's decision, idempotent by its token, and assign its ``revision``. Raises ``UsedToken``
         for another decision with the same token."""
 
+    def first_answers(
+        self, study_id: str, adjudicator: str | None = None, item_id: str | None = None,
+    ) -> Sequence[FirstAnswer]:
+        """What adjudicators, or one of them, answered before they saw the judges' answers; to all items, or one."""
+
+    def answer_first(self, given: FirstAnswer) -> FirstAnswer:
+        """Save an adjudicator's own answer to an item, once and for all: returns the one that is stored."""
+
+    def messages(self, study_id: str, item_id: str | None = None) -> Sequence[Message]:
+        """The discussion on an item, oldest first; those on all items, item by item."""
+
+    def say(self, message: Message) -> Message:
+        """Add to the discussion on an item, idempotent by the message's token. Raises ``UsedToken`` for another
+        message with the same token."""
+
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         """Items whose right answer is known, by item number."""
 
@@ -168,7 +185,9 @@ class StudyStore(Protocol):
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
         """Release a person's open work to others at once. A seat without answers is freed."""
 
-    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study: ...
+    def change_settings(self, study_id: str, changes: Mapping[str, Any], *, by: str = LOCAL) -> Study:
+        """Set these settings, and remove those that are None here. Others stay as they are, though somebody else has
+        changed them meanwhile."""
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         """Raises ``StudyError`` for a taken name."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from cir_core.encoders.base import Encoder
 from cir_core.evaluation.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, share_estimates
 from cir_core.evaluation.metrics.multi_turn import session_values
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Previous, Searcher
@@ -88,7 +88,7 @@ def score_sessions(
         usage += spent
         if progress:
             progress(f"{method.title}, {fixed.kind} sessions", done, len(fixed.sessions))
-    found = estimates([session_values(ranks, fixed.longest)], seed=seed)
+    found = share_estimates([session_values(ranks, fixed.longest)], seed=seed)
     measures = dict(zip(fixed.measures, found, strict=True))
     return SessionScores(method.name, method.title, card, ranks, measures, usage)
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.evaluation.evaluators import relevance
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, share_estimates
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher, TurnResult
 from cir_core.types.composition import Usage
@@ -129,7 +129,7 @@ def single_turn(
     values = {name: one.values(name) for name in ranks}
     names = (*MEASURES, *(CIRQRS if scorer else ()))
     return replace(
-        one, measures=dict(zip(names, estimates(list(values.values()), seed=seed), strict=True)),
+        one, measures=dict(zip(names, share_estimates(list(values.values()), seed=seed), strict=True)),
         by_category={name: dict(zip(names, map(float, of.mean(axis=0)), strict=True)) for name, of in values.items()})
 
 

@@ -36,6 +36,7 @@ _PER_PIXEL = 0.5 / 72    # inches of a figure with a row for each name, whose he
 _DPI = 300
 _RATIO = 0.68            # height of other figures by their width
 _LETTERS = 12            # of names side by side, in an inch of a figure
+_MARK, _LETTER = 0.42, 0.065     # inches of a legend: of a mark with its space, and of a letter
 _FOLDED = 24             # letters of a line of a name
 _MARKERS = {"circle": "o", "diamond": "D", "square": "s", "triangle-up": "^", "cross": "P", "x": "X"}
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (3, 1)), (0, (8, 2)))
@@ -175,7 +176,10 @@ def _canvas(figure: Figure, style: Style) -> Canvas:
             axes.axhline(shape["y0"], color=_GREY, linewidth=0.8, linestyle=":", zorder=0.9)
     _finish(axes, across, down, width)
     if layout.get("showlegend"):
-        canvas.legend(loc="outside upper left", ncols=2 if width < 5 else 4, handlelength=2.2, columnspacing=1.2)
+        names = axes.get_legend_handles_labels()[1]
+        inches = sum(_MARK + len(name) * _LETTER for name in names)
+        canvas.legend(loc="outside upper left", ncols=len(names) if inches <= width else 2 if width < 5 else 4,
+                      handlelength=2.2, columnspacing=1.2)
     return canvas
 
 
@@ -256,8 +260,9 @@ def _bars(axes: Axes, trace: Mapping[str, Any], number: int) -> None:
     lying = trace.get("orientation") == "h"
     names, lengths = (trace["y"], trace["x"]) if lying else (trace["x"], trace["y"])
     names = [_folded(one) if isinstance(one, str) else one for one in names]
+    start = {"left" if lying else "bottom": trace["base"]} if "base" in trace else {}
     drawn = (axes.barh if lying else axes.bar)(
-        names, lengths, trace.get("width", 0.8), color=trace["marker"]["color"], alpha=trace.get("opacity"),
+        names, lengths, trace.get("width", 0.8), **start, color=trace["marker"]["color"], alpha=trace.get("opacity"),
         label=_plain(trace.get("name", "")), hatch=_HATCHES[number % len(_HATCHES)], edgecolor="white", linewidth=0.3)
     if "text" in trace:
         axes.bar_label(drawn, [_plain(one) for one in trace["text"]], padding=2, fontsize=_POINTS - 1.5)

@@ -25,6 +25,7 @@ _UNDEFINED = "rgba(128,128,128,0.22)"
 _MUTED = "#808080"
 DIVERGING = ("#7f3b08", "#b35806", "#e08214", "#fdb863", "#fee0b6", "#f7f7f7", "#d8daeb", "#b2abd2", "#8073ac",
              "#542788", "#2d004b")      # ColorBrewer's PuOr
+_LIKERT = ("#b35806", "#fdb863", "#d9d9d9", "#b2abd2", "#542788")    # of the same, with a middle that shows on white
 _READABLE = 14    # people in a matrix; beyond, cells are too small for a text
 
 
@@ -151,6 +152,30 @@ def bars(
         "height": 300, "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
         "xaxis": {"type": "category", "title": {"text": across}, "showgrid": False, "automargin": True},
         "yaxis": axis_of(axis) | {"rangemode": "tozero"},
+    }})
+
+
+def likert(
+    key: str, title: str, alt: str, labels: Sequence[str], counts: Sequence[Sequence[int]], levels: Sequence[str],
+    down: str = "",
+) -> Figure:
+    """A bar for each label, divided by the shares of ``levels``; ``counts``: [labels, levels]. Labels without an answer
+    have no bar. ``down``: what the labels are values of."""
+    totals = [sum(of) for of in counts]
+    shares = [[count / total if total else 0.0 for count in of] for of, total in zip(counts, totals, strict=True)]
+    names = [plain(f"{label} (n\u00a0=\u00a0{total:,})") for label, total in zip(labels, totals, strict=True)]
+    return Figure(key, title, alt, {"data": [{
+        "type": "bar", "orientation": "h", "name": plain(level), "x": [of[place] for of in shares], "y": names,
+        "base": [sum(of[:place]) for of in shares], "width": 0.7,
+        "marker": {"color": _LIKERT[place * (len(_LIKERT) - 1) // max(1, len(levels) - 1)]},
+        "customdata": [of[place] for of in counts],
+        "hovertemplate": f"%{{y}}, {plain(level)}: %{{x:.1%}} (%{{customdata}})<extra></extra>",
+    } for place, level in enumerate(levels)], "layout": {
+        "height": 110 + 40 * len(labels), "margin": {"l": 8, "r": 24, "t": 40, "b": 8}, "barmode": "overlay",
+        "showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "traceorder": "normal"},
+        "xaxis": axis_of("share of rated sets") | {"range": [0, 1], "tickformat": ".0%"},
+        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, "automargin": True, "ticks": "",
+                  "title": {"text": plain(down), "standoff": 10}},
     }})
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cir_core.evaluation.evaluate_single import SEEN
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates, estimates_of_many
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates_of_many, share_estimates
 from cir_core.garments.lexicon import GROUPS
 from cir_core.sample.request_set import KIND_SHARES, Pool, RequestSet, unmentioned
 from cir_core.sample.requests import Kind, Request, Wants
@@ -195,4 +195,4 @@ def gallery_limits(asked: RequestSet, pool: Pool) -> GalleryLimits:
 
 
 def _named(names: Sequence[str], values: Values, seed: int) -> Figures:
-    return dict(zip(names, estimates([values], seed=seed), strict=True)) if len(values) else {}
+    return dict(zip(names, share_estimates([values], seed=seed), strict=True)) if len(values) else {}

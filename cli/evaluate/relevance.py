@@ -34,6 +34,8 @@ def sample(
         "--methods", "-m", help="Methods whose result sets are rated, comma-separated, or all (default: six, from "
                                 "image-only to guided).")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
+    draw: Annotated[int | None, typer.Option(
+        help="Other queries over the same garments, drawn with this seed: nothing was chosen on them.")] = None,
     seed: Annotated[int | None, typer.Option(help="Other raters and intervals (default: CIRQUE_SEED).")] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
     tables: TablesOption = None,
@@ -55,24 +57,28 @@ def sample(
 
     with named_bar() as update:
         sets = build_sets(gallery, sample_folder(settings.home), encoder, BuiltinLanguageModel(encoder), chosen,
-                          limit=limit, progress=update)
+                          limit=limit, draw=draw, progress=update)
     scorer = RelevanceScorer(model, gallery)
-    answers, metrics, comparison = compare(sets, {CIRQRS: scorer}, seed=seed)
+    metrics, found = compare(sets, {CIRQRS: scorer}, seed=seed)
 
     def write() -> None:
         if json_path is None:
             return
-        content = as_json(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed, limit)
+        content = as_json(sets, metrics, found, {CIRQRS: model.identity.revision}, seed, limit, draw)
         write_file(json_path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False, default=dict) + "\n")
-    give(comparison_parts(sets, answers, metrics, comparison, {CIRQRS: model.identity.revision}, seed), tables,
-         between=write)
+    give(comparison_parts(sets, metrics, found, {CIRQRS: model.identity.revision}, seed), tables, between=write)
+
+
+Compared = dict[str, "tuple[SimulatedAnswers, MetricComparison]"]
+"""By what the raters look at: "target", "request"."""
 
 
 def compare(
     sets: ResultSets, scorers: dict[str, RelevanceScorer], *, seed: int
-) -> tuple[SimulatedAnswers, dict[str, Values], MetricComparison]:
-    """Answers of simulated raters about ``sets``, every metric's values of them, and how the two agree. ``scorers``: a
-    name for each relevance model; the differences are those of each of them from every other metric."""
+) -> tuple[dict[str, Values], Compared]:
+    """Every metric's values of ``sets``, and for raters of each truth their answers and how the metrics agree with
+    them. ``scorers``: a name for each relevance model; the differences are those of each of them from every other
+    metric."""
     from annotation.analysis.records import Options
     from annotation.kinds.preference.report.metric_comparison import compare_with_raters
     from annotation.kinds.preference.report.simulated_raters import simulate_answers
@@ -83,27 +89,41 @@ def compare(
     for name, scorer in scorers.items():
         with progress_bar(f"Scoring sets, {name}") as update:
             metrics[name] = relevance_values(sets, scorer, update)
-    answers = simulate_answers(sets.truth, sets.image_ids, seed=seed)
-    options = Options(draws=DRAWINGS, seed=seed)
-    return answers, metrics, compare_with_raters(answers, sets.truth, metrics, tuple(scorers), options)
+    options, found = Options(draws=DRAWINGS, seed=seed), Compared()
+    for name, truth in sets.truths.items():
+        answers = simulate_answers(truth, sets.image_ids, seed=seed)
+        found[name] = answers, compare_with_raters(answers, truth, metrics, tuple(scorers), options)
+    return metrics, found
 
 
 def as_json(
-    sets: ResultSets, answers: SimulatedAnswers, metrics: dict[str, Values], comparison: MetricComparison,
-    revisions: dict[str, str], seed: int, limit: int | None,
+    sets: ResultSets, metrics: dict[str, Values], found: Compared, revisions: dict[str, str], seed: int,
+    limit: int | None, draw: int | None,
 ) -> dict[str, Any]:
-    """Everything but the single sets and answers."""
+    """Everything but the single sets and answers. Raters who look at the target are at the top, where they have always
+    been; those who look at the request under ``request_raters``."""
     return {
         "protocol": {
             "dataset": "sample", "gallery_digest": sets.gallery_digest, "encoder": sets.encoder,
             "relevance": revisions, "methods": dict(sets.protocols), "queries": len(sets.queries), "limit": limit,
+            "draw": draw,
             "failures": dict(sets.failures), "seed": seed,
         },
-        "raters": {"answers": len(answers.query), "noise": answers.noise, "agreement": answers.agreement},
         "by_method": {
-            method: {"truth": float(sets.truth[:, place].mean()),
+            method: {"truth": float(sets.truths["target"][:, place].mean()),
+                     "request_truth": float(sets.truths["request"][:, place].mean()),
                      **{name: float(values[:, place].mean()) for name, values in metrics.items()}}
             for place, method in enumerate(sets.methods)
         },
+        **_raters(sets, found, "target"),
+        "request_raters": _raters(sets, found, "request"),
+    }
+
+
+def _raters(sets: ResultSets, found: Compared, name: str) -> dict[str, Any]:
+    answers, comparison = found[name]
+    return {
+        "raters": {"answers": len(answers.query), "noise": answers.noise, "agreement": answers.agreement,
+                   "truth_of_unchanged_reference": sets.unchanged[name]},
         **dataclasses.asdict(comparison, dict_factory=flat),
     }

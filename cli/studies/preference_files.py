@@ -66,7 +66,7 @@ def quality(
             found = care_review(store, study, kind.answers, rules)
             rules, shown = found.rules, care_json(found)
         if keep:
-            store.change_settings(study.study_id, {**study.settings, "exclude": rules.as_settings()})
+            store.change_settings(study.study_id, {"exclude": rules.as_settings()})
     if as_json:
         typer.echo(json.dumps(shown, indent=1, ensure_ascii=False))
         return

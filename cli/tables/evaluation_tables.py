@@ -95,37 +95,51 @@ TITLES: Mapping[Measure, str] = {
 }
 
 
+_LOOK_AT = {"target": "the target's attributes", "request": "the request"}
+
+
 def comparison_parts(
-    sets: ResultSets, answers: SimulatedAnswers, metrics: Mapping[str, Values], comparison: MetricComparison,
-    revisions: Mapping[str, str], seed: int,
+    sets: ResultSets, metrics: Mapping[str, Values],
+    found: Mapping[str, tuple[SimulatedAnswers, MetricComparison]], revisions: Mapping[str, str], seed: int,
 ) -> Iterator[Part]:
     models = ", ".join(f"{name} {revision}" for name, revision in revisions.items())
     yield (f"Sample benchmark, test split: {len(sets.image_ids[0][0])} images found by each of {len(sets.methods)} "
-           f"methods for {len(sets.queries)} queries; {len(answers.query)} answers of simulated raters, two of whom "
-           f"agree on sets at {answers.agreement:.2f} (Spearman). Relevance models: {models}; seed {seed}.")
+           f"methods for {len(sets.queries)} queries. Relevance models: {models}; seed {seed}.")
     for method, failed in sets.failures.items():
         yield f"Note: {method} failed at {failed} queries, which are left out."
     yield ReportTable(
         "means", "Means by method:",
-        (text("method", "method"), number("truth", "attributes that fit"), *(number(name, name) for name in metrics)),
-        tuple((method, *(float(values[:, place].mean()) for values in (sets.truth, *metrics.values())))
+        (text("method", "method"), number("truth", "attributes that fit"), number("request_truth", "request answered"),
+         *(number(name, name) for name in metrics)),
+        tuple((method, *(float(values[:, place].mean()) for values in (*sets.truths.values(), *metrics.values())))
               for place, method in enumerate(sets.methods)))
-    ceiling = comparison.ceiling
+    for name, (answers, comparison) in found.items():
+        yield from _rater_parts(name, sets.unchanged[name], answers, comparison, tuple(revisions))
+
+
+def _rater_parts(
+    name: str, unchanged: float, answers: SimulatedAnswers, comparison: MetricComparison, subjects: Sequence[str]
+) -> Iterator[Part]:
+    ceiling, look_at = comparison.ceiling, _LOOK_AT[name]
+    suffix = "" if name == "target" else f"-{name}"
     yield ReportTable(
-        "agreement",
-        "Agreement with raters: correlation with their ratings, and how often they prefer the set that the metric "
-        "scores higher; 95 % bootstrap intervals over queries in brackets, then the share of the ceiling.",
-        (text("metric", "metric"), *(column for key, name in TITLES.items()
-                                     for column in (*ranged(key, name), share(f"{key}_of_ceiling", "of ceiling")))),
+        f"agreement{suffix}",
+        f"Agreement with raters who look at {look_at} ({len(answers.query)} answers; two of them agree on sets at "
+        f"{answers.agreement:.2f}, Spearman; the unchanged reference alone has {unchanged:.2f} of 1): correlation with "
+        "their ratings, and how often they prefer the set that the metric scores higher; 95 % bootstrap intervals over "
+        "queries in brackets, then the share of the ceiling.",
+        (text("metric", "metric"), *(column for key, title in TITLES.items()
+                                     for column in (*ranged(key, title), share(f"{key}_of_ceiling", "of ceiling")))),
         tuple((f"{'ceiling: ' if one is ceiling else ''}{one.name}", *(
             cell for key in TITLES
             for cell in (*cells(one.measures[key]), None if one is ceiling else one.of_ceiling[key])))
             for one in (*comparison.metrics, ceiling)))
-    for subject in revisions:
+    for subject in subjects:
         yield ReportTable(
-            f"differences-{subject}",
-            f"{subject} less each other metric (95 % paired bootstrap; * if the interval excludes zero):",
-            (text("metric", "metric"), *(column for key, name in TITLES.items()
-                                         for column in ranged(key, name, "difference"))),
+            f"differences-{subject}{suffix}",
+            f"{subject} less each other metric, raters who look at {look_at} (95 % paired bootstrap; * if the interval "
+            "excludes zero):",
+            (text("metric", "metric"), *(column for key, title in TITLES.items()
+                                         for column in ranged(key, title, "difference"))),
             tuple((one.other, *(cell for key in TITLES for cell in cells(one.measures[key])))
                   for one in comparison.differences if one.metric == subject))

@@ -86,7 +86,7 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
     for study, counts in rows:
         table.add_row(study.name, f"{counts['items']:,}", f"{counts['people']:,}",
                       f"{counts['done']:,} of {counts['assignments']:,}",
-                      f"{counts['unsure']:,}" if KINDS[study.kind].has_adjudication else "", _state(study),
+                      f"{counts['unsure']:,}" if KINDS[study.kind].leaves_unsure else "", _state(study),
                       f"{study.created_at:%Y-%m-%d %H:%M}")
     out.print(table if table.row_count else
               "No study yet. Create one.\n"
@@ -111,7 +111,7 @@ def print_study(
     block = counted(plan.agreement_items, kind.one, kind.many)
     out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, seed {plan.seed}." if survey is None
               else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
-    table = Table("seat", "person", "done", *(("unsure",) if kind.has_adjudication else ()), "median", "last seen", "",
+    table = Table("seat", "person", "done", *(("unsure",) if kind.leaves_unsure else ()), "median", "last seen", "",
                   *(("finished, code",) if survey is not None else ()), box=None)
     for column in table.columns:
         if column.header in ("seat", "done", "unsure", "median"):
@@ -119,7 +119,7 @@ def print_study(
     for one in people:
         table.add_row(
             str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
-            *((f"{one.unsure:,}",) if kind.has_adjudication else ()),
+            *((f"{one.unsure:,}",) if kind.leaves_unsure else ()),
             "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
             f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "inactive" if one.away else "",
             *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))

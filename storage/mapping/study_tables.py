@@ -197,6 +197,34 @@ decisions = sa.Table(
     sa.Index(None, "study_id", "current"),
 )
 
+first_answers = sa.Table(
+    "first_answers", metadata,
+    # No cascade, here and for messages: nothing that people said goes implicitly with the study.
+    sa.Column("item_id", sa.ForeignKey("study_items.item_id"), primary_key=True),
+    sa.Column("adjudicator_key", sa.Text, primary_key=True),
+    sa.Column("study_id", sa.ForeignKey("studies.study_id"), nullable=False),
+    sa.Column("adjudicator", sa.Text, nullable=False),
+    sa.Column("answer", sa.JSON, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Index(None, "study_id"),
+)
+
+messages = sa.Table(
+    "messages", metadata,
+    sa.Column("message_id", sa.String(64), primary_key=True),
+    sa.Column("study_id", sa.ForeignKey("studies.study_id"), nullable=False),
+    sa.Column("item_id", sa.ForeignKey("study_items.item_id"), nullable=False),
+    sa.Column("number", sa.Integer, nullable=False),  # from 1 within the item: times can be equal
+    sa.Column("author", sa.Text, nullable=False),
+    sa.Column("role", sa.String(16), nullable=False),
+    sa.Column("token", sa.Text, nullable=False),
+    sa.Column("text", sa.Text, nullable=False),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.UniqueConstraint("item_id", "number"),
+    sa.UniqueConstraint("item_id", "token"),
+    sa.Index(None, "study_id"),
+)
+
 gold_items = sa.Table(
     "gold_items", metadata,
     sa.Column("item_id", sa.ForeignKey("study_items.item_id"), primary_key=True),

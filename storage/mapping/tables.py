@@ -11,9 +11,11 @@ from storage.mapping.study_tables import audit_log as audit_log
 from storage.mapping.study_tables import decisions as decisions
 from storage.mapping.study_tables import drafts as drafts
 from storage.mapping.study_tables import failed_logins as failed_logins
+from storage.mapping.study_tables import first_answers as first_answers
 from storage.mapping.study_tables import gold_items as gold_items
 from storage.mapping.study_tables import invitations as invitations
 from storage.mapping.study_tables import judgements as judgements
+from storage.mapping.study_tables import messages as messages
 from storage.mapping.study_tables import participants as participants
 from storage.mapping.study_tables import people as people
 from storage.mapping.study_tables import recruitments as recruitments

@@ -99,8 +99,7 @@ def save_judgement(
 
 def _has_ended(connection: Connection, study_id: str, seat: int) -> bool:
     """Whether the study has ended for the person of this seat, whose gold score was below the mark."""
-    return any(one.kind == "care" and one.payload.get("act") == "end"
-               for one in own_events(connection, {"study_id": study_id, "seat": seat}))
+    return any(one.ends_study for one in own_events(connection, {"study_id": study_id, "seat": seat}))
 
 
 def put_draft(connection: Connection, study_id: str, draft: Draft, sticky_fields: Collection[str]) -> None:

@@ -22,10 +22,12 @@ from annotation.records import (
     Decision,
     Draft,
     EventKind,
+    FirstAnswer,
     GoldAnswer,
     GoldItem,
     Item,
     Judgement,
+    Message,
     MetricScores,
     PlannedAssignment,
     Reassign,
@@ -45,7 +47,14 @@ from storage.engine.database import reading, writing
 from storage.mapping import tables
 from storage.mapping.records import record_from, records_from, study_from
 from storage.studies import lookups
-from storage.studies.decisions import read_decisions, save_decision
+from storage.studies.decisions import (
+    read_decisions,
+    read_first_answers,
+    read_messages,
+    save_decision,
+    save_first_answer,
+    save_message,
+)
 from storage.studies.events import read_events, save_event
 from storage.studies.gold import IS_DEALT, put_gold, read_answers, read_gold, reopen_training
 from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
@@ -213,6 +222,26 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             return save_decision(connection, decision)
 
+    def first_answers(
+        self, study_id: str, adjudicator: str | None = None, item_id: str | None = None,
+    ) -> Sequence[FirstAnswer]:
+        with reading(self.engine) as connection:
+            return read_first_answers(connection, study_id, adjudicator, item_id)
+
+    def answer_first(self, given: FirstAnswer) -> FirstAnswer:
+        check_study_texts(given)
+        with writing(self.engine) as connection:
+            return save_first_answer(connection, given)
+
+    def messages(self, study_id: str, item_id: str | None = None) -> Sequence[Message]:
+        with reading(self.engine) as connection:
+            return read_messages(connection, study_id, item_id)
+
+    def say(self, message: Message) -> Message:
+        check_study_texts(message)
+        with writing(self.engine) as connection:
+            return save_message(connection, message)
+
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         with reading(self.engine) as connection:
             return read_gold(connection, study_id)
@@ -281,16 +310,17 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             return release_work(connection, study_id, annotator, by)
 
-    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study:
-        check_study_texts(settings)
+    def change_settings(self, study_id: str, changes: Mapping[str, Any], *, by: str = LOCAL) -> Study:
+        check_study_texts(changes)
         with writing(self.engine) as connection:
             study = lookups.find_study(connection, study_id, lock=True)
-            connection.execute(update(tables.studies).where(_study.study_id == study_id)
-                               .values(settings=dict(settings)))
+            settings = {name: value for name, value in {**study.settings, **changes}.items()
+                        if value is not None or name not in changes}
+            connection.execute(update(tables.studies).where(_study.study_id == study_id).values(settings=settings))
             changed = sorted(name for name in {*settings, *study.settings}
                              if settings.get(name) != study.settings.get(name))
             log_event(connection, AuditEvent("study.settings", by, study.name, study_id, {"changed": changed}))
-        return replace(study, settings=dict(settings))
+        return replace(study, settings=settings)
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         check_study_texts(name)

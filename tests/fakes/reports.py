@@ -98,7 +98,7 @@ def metric(name="recall@5", rho=0.153):
         name, "The share of targets found.", 100, Estimate(0.9, 100, p=0.0001),
         Estimate(rho, 100, 0.1, 0.2, p=0.02), Estimate(0.12, 100, p=0.03),
         dict(zip((form.key for form in RATES), (rate(33, 45), rate(40, 60), rate(20, 25), none, none), strict=True)),
-        ("A note.",))
+        ("A note.",), ((0.0, 0.0, (8, 12, 10, 6, 4)), (1.0, 1.0, (2, 8, 20, 19, 11))))
 
 
 def preference_report(**changes):
@@ -119,6 +119,7 @@ def preference_report(**changes):
         "pairs": (MethodPair("slerp", "soft", 50, 1, share(19, 49), Estimate(0.4, 49, 0.3, 0.5), share(30, 49),
                              Estimate(-0.5, 50, -0.8, -0.2)),),
         "no_methods": "", "shared_questions": 5,
+        "method_ratings": {"slerp": (8, 14, 14, 9, 5), "soft": (2, 6, 16, 16, 10)},
         "ratings_agreement": {one.key: Estimate(0.6, 10, 0.2, 0.8) for one in statistics_of("ordinal")},
         "preference_agreement": dict.fromkeys(
             (one.key for one in statistics_of("nominal")),
@@ -134,7 +135,7 @@ def empty_preference():
         ratings_shapiro=Estimate(None, 0, reason="fewer than three ratings"), rated_equal=0, contradictions=0, ties=0,
         identical_sets=0, first_side=share(0, 0), first_side_when_equal=share(0, 0), stored_one=share(0, 0),
         stored_one_when_equal=share(0, 0), metrics=(), tests=(), methods=(), pairs=(),
-        no_methods="no answers", shared_questions=0,
+        method_ratings={}, no_methods="no answers", shared_questions=0,
         ratings_agreement={one.key: NONE for one in statistics_of("ordinal")},
         preference_agreement={one.key: NONE for one in statistics_of("nominal")})
 

@@ -140,6 +140,10 @@ def test_answers_have_the_same_keys_and_values(answers: list[tuple[dict[str, Any
                 known = {method["name"] for method in one["body"]["methods"]}
                 now["methods"] = [method for method in now["methods"] if method["name"] in known]
             then = packed(one)["body"]
+            if one["path"].startswith("/adjudicate/queue"):   # why is told after an own answer, or decision
+                then["counts"].pop("tie")
+                assert [case.pop("why") for case in then["cases"] if not case["decided"]] == ["tie"]
+                assert [case["why"] for case in now["cases"] if not case["decided"]] == [None]
             if one["path"].startswith("/analysis/report?") and "sections" in then:
                 then, now = as_read(then), as_read(now)
             wrong += differences(then, now, place)

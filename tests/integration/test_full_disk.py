@@ -134,8 +134,8 @@ def test_a_full_disk(full: tuple[Server, Judge, Disk]) -> None:
 def routes(home: Path) -> Iterator[TestClient]:
     """The screen's routes over ``home``, for one person."""
     stores = stores_of(home)
-    services: Any = SimpleNamespace(studies=StudyService(stores.studies, {"validity": Validity()}),
-                                    settings=SimpleNamespace(home=home, accel_redirect=""), meter=Meter(),
+    services: Any = SimpleNamespace(studies=StudyService(stores.studies, {"validity": Validity()}), meter=Meter(),
+                                    study_store=stores.studies, settings=SimpleNamespace(home=home, accel_redirect=""),
                                     study_members=StudyMembers(stores.studies))
     app = FastAPI()
     app.include_router(study_routes(services))

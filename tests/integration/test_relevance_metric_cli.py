@@ -14,7 +14,7 @@ from cir_core.errors import DatasetError, RelevanceMismatch, RelevanceUnavailabl
 from cir_core.gallery.gallery import open_gallery
 from cir_core.images.load import open_image
 from cir_core.relevance.model import load_relevance
-from cir_core.sample.benchmark import read_benchmark
+from cir_core.sample.benchmark import read_benchmark, redrawn
 from cir_core.sample.gallery import sample_folder
 from cir_core.settings import get_settings
 from cli.main import app
@@ -60,6 +60,12 @@ def test_metrics_are_compared_with_the_raters_on_one_query_a_category(evaluate, 
     assert report["protocol"]["relevance"] == {"CIRQRS": load_relevance(str(models[0])).identity.revision}
     assert report["protocol"]["queries"] == 3 and [one["name"] for one in report["metrics"]][-1] == "CIRQRS"
     assert report["by_method"].keys() == report["protocol"]["methods"].keys() and "ceiling" in report
+    target, request = report["raters"], report["request_raters"]["raters"]
+    # A target has at most five of nine attributes of its own; a request gives the unchanged reference what stays.
+    assert request["truth_of_unchanged_reference"] == 0.25 < 4 / 9 <= target["truth_of_unchanged_reference"]
+    assert [one["name"] for one in report["request_raters"]["metrics"]] == [one["name"] for one in report["metrics"]]
+    values = [of["CLIP similarity, reference alone"] for of in report["by_method"].values()]
+    assert values[0] == max(values)   # image-only ranks by it
 
 
 @pytest.mark.extended
@@ -73,7 +79,8 @@ def test_every_metric_is_compared_with_the_raters(evaluate, sample_home, models,
     assert list(protocol["methods"]) == ["image-only", "text-only", "slerp", "cirevl", "soft", "guided"]
     names = [one["name"] for one in report["metrics"]]
     assert names == ["Recall@5", "Recall@10", "reciprocal rank", "CLIP similarity, text",
-                     "CLIP similarity, text and reference", "CIRQRS"]
+                     "CLIP similarity, text and reference", "CLIP similarity, reference alone",
+                     "CLIP similarity, CIReVL's merged text", "CIRQRS"]
     assert [one["other"] for one in report["differences"]] == names[:-1]
     assert all(0.2 < of["truth"] < 1 for of in report["by_method"].values())
     assert report["by_method"]["guided"]["truth"] > report["by_method"]["text-only"]["truth"]
@@ -84,6 +91,16 @@ def test_every_metric_is_compared_with_the_raters(evaluate, sample_home, models,
     assert ceiling["spearman"] > 0.6 and "ceiling: noiseless truth" in found.output and revision in found.output
     again = evaluate("relevance", "sample", "--relevance", models[0], "--limit", 4, "--seed", 5)
     assert again.output == found.output
+
+
+def test_redrawn_queries_are_other_ones_over_the_same_garments(sample_home):
+    own = read_benchmark(sample_folder(sample_home))
+    one, other = redrawn(own, 7), redrawn(own, 8)
+    pairs = [{(query.reference_id, *query.target_ids) for query in of.queries} for of in (own, one, other)]
+    assert pairs[1] and not pairs[0] & pairs[1] and pairs[1] != pairs[2]
+    for query in one.queries:
+        assert {query.reference_id, *query.target_ids} <= set(own.pools[query.pool])
+        assert " and " in query.modification_text and query.caption_mode == own.queries[0].caption_mode
 
 
 def test_single_turns_of_methods_get_cirqrs(evaluate, sample_home, models, tmp_path):

@@ -52,7 +52,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lock_ms: int) -> Iter
 def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
     make_study(store, tmp_path, name="Held", seats=12, items=12, panel=2)
     make_study(store, tmp_path, name="Free", seats=2, items=4, panel=2)
-    services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}),
+    services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}), study_store=store,
                                     settings=SimpleNamespace(home=tmp_path, accel_redirect=""), meter=Meter(),
                                     study_members=StudyMembers(store))
     app = FastAPI()

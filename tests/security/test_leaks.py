@@ -464,6 +464,7 @@ def test_letters_and_numbers_of_cases_tell_nobody_and_nothing(stage: Stage) -> N
     by_id = {item.item_id: item for item in items}
     seen, category, in_source, first = [], [], [], []
     for case in cases:
+        browser.post("/adjudicate/answer", study="Cases", item=case["item"], answer=valid())
         answered = browser.get("adjudicate/case", study="Cases", item=case["item"])
         opened = answered.json
         text = len(json.dumps(opened["item"]["text"], ensure_ascii=False).encode())
@@ -477,6 +478,38 @@ def test_letters_and_numbers_of_cases_tell_nobody_and_nothing(stage: Stage) -> N
     for secret, labels in (("category", category), ("place in the source", in_source), ("Ada is Judge A", first)):
         assert lasting_leaks(partial(told_by, secret, labels), seen) == []
     assert binomtest(sum(first), len(first)).pvalue > 0.001, "nobody is Judge A more often than by chance"
+
+
+def test_before_an_own_answer_a_case_does_not_tell_what_judges_said(stage: Stage) -> None:
+    with seeded("blind cases"):
+        study = create_validity_study(
+            stage.store, stage.home, "Blind cases", stage.queries, stage.find, StudyPlan(2, 2, 0, 3), source={},
+            created_by="local", panel_size=0).study
+    items, draw = stage.store.items(study.study_id), random.Random(5)
+    for who in ("Ada", "Ben"):
+        Browser(stage.home, stage.store, who).post("/study/join", study="Blind cases")
+    unsure, long = {}, {}
+    for number, item in enumerate(items):
+        unsure[item.item_id], long[item.item_id] = draw.random() < 0.5, draw.random() < 0.5
+        note = "nobody could tell what this is " * 40 if long[item.item_id] else ""
+        other = valid(validated=None, unsure=True) if unsure[item.item_id] else flagged("QUERY_TOO_BROAD")
+        for who, answer in (("Ada", valid(note=note)), ("Ben", other)):
+            stage.store.save(Judgement(new_id(), study.study_id, item.item_id, who, 0, f"{who}-{number:06}",
+                                       study.protocol, answer, 1.0, study.created_at),
+                             unsure=bool(answer.get("unsure")))
+    browser = Browser(stage.home, stage.store, "Olga", "researcher")
+    cases = browser.get("adjudicate/queue", study="Blind cases").json["cases"]
+    seen = []
+    for place, case in enumerate(cases):
+        answered = browser.get("adjudicate/case", study="Blind cases", item=case["item"])
+        opened = answered.json
+        assert opened.keys() == {"item", "number", "decided", "first"} and opened["first"] is None
+        text = len(json.dumps(opened["item"]["text"], ensure_ascii=False).encode())
+        seen.append(answered.features("case", less=text) | features_of(case) | features_of(
+            without(opened, "text")) | {"place": place, "number": opened["number"]})
+    assert len(cases) == len(items) >= 200, "all of them need a decision"
+    for secret, of_item in (("a judge was unsure", unsure), ("a judge wrote much", long)):
+        assert lasting_leaks(partial(told_by, secret, [of_item[case["item"]] for case in cases]), seen) == []
 
 
 # Methods side by side on the search screen --------------------------------------------------------

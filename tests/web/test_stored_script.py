@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, expect
 from annotation.accounts.service import PeopleService
 from annotation.kinds.preference.answers import Preference
 from annotation.kinds.validity.answers import Validity
-from annotation.records import Decision, MetricScores
+from annotation.records import Decision, Message, MetricScores
 from annotation.studies.service import StudyService
 from cir_core.types.records import new_id
 from storage.stores import open_stores
@@ -94,6 +94,9 @@ def fill(home: Path) -> None:
             studies.save(study.study_id, who, item.item_id, answer, f"token-{item.item_id}", seconds=9)
     stores.studies.decide(Decision(new_id(), study.study_id, items[0].item_id, ADMIN, 0, "token-decided",
                                    valid(note=script("decided")), script("reason"), datetime.now(UTC)))
+    for item in items[1:3]:
+        stores.studies.say(Message(new_id(), study.study_id, item.item_id, JUDGE, "judge", "token-said", script("said"),
+                                   datetime.now(UTC)))
     survey = make_preference_study(
         stores.studies, home, name=SURVEY, questions=12, per_person=6, texts=(script("question"),), reason_every=1,
         methods=(script("method1"), script("method2"), script("method3")),
@@ -198,7 +201,12 @@ def test_adjudicating(page: Page, address: str) -> None:
     page.goto(f"{address}/adjudicate")
     shows(page, "validity")
     page.get_by_role("link", name=VALIDITY).or_(page.get_by_role("button", name=VALIDITY)).first.click()
-    shows(page, "text", "note", "other")
+    at_rest(page)
+    shows(page, "text")
+    page.keyboard.press("5")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("article").first).to_be_visible()
+    shows(page, "text", "note", "other", "said")
 
 
 @pytest.mark.extended

@@ -180,9 +180,9 @@ class ReportCache:
     ) -> tuple[StudySnapshot, tuple[Disputed, ...]]:
         """Disputed items of the study. Raises ``StudyError``, also for kinds of study without disputes."""
         looked = self.looked(name)
-        if not KINDS[looked.study.kind].has_adjudication:
-            raise StudyError(f"{looked.study.name} is a {looked.study.kind} study. Only answers that are "
-                             "adjudicated are disputed.")
+        if not KINDS[looked.study.kind].leaves_unsure:
+            raise StudyError(f"{looked.study.name} is a {looked.study.kind} study. Disputed items are listed of "
+                             "validity studies.")
         options = asked.options
         of = (looked.study.study_id, looked.stamp, asked.selection, options.hide_names, a, b, key)
         found = self._disputed.get(of, lambda: tuple(disputed(

@@ -7,6 +7,8 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from annotation.adjudication.service import Adjudication
+from annotation.kinds.table import KINDS
 from annotation.records import Workspace
 from annotation.studies.guidelines import study_nodes
 from annotation.studies.input_limits import checked_ahead
@@ -27,6 +29,7 @@ def study_routes(services: Services) -> APIRouter:
 def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, Endpoint]]:
     """The endpoints of GET and of POST, by path."""
     studies = services.studies
+    adjudication = Adjudication(services.study_store, {name: kind.answers for name, kind in KINDS.items()})
 
     def mine(visitor: Visitor, query: Mapping[str, str]) -> object:
         return present.mine(studies.assigned_studies(visitor.name))
@@ -45,7 +48,17 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
 
     def overview(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _study(visitor, query)
-        return present.overview(studies.overview(study, visitor.name), studies.begun(study, visitor.name))
+        talks = frozenset[str]() if visitor.study else adjudication.discussed(study, visitor.name)
+        return present.overview(studies.overview(study, visitor.name), studies.begun(study, visitor.name), talks)
+
+    def discussion(visitor: Visitor, query: Mapping[str, str]) -> object:
+        """Of an item that the visitor has answered; empty for others."""
+        return {"messages": present.messages(adjudication.discussion(
+            query.get("study", ""), query.get("item", ""), visitor.name, "judge"))}
+
+    def say(visitor: Visitor, sent: Fields) -> object:
+        return {"messages": present.messages(adjudication.say(
+            sent["study"], sent["item"], visitor.name, "judge", sent["text"], sent["token"]))}
 
     def join(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
@@ -90,7 +103,7 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
 
     answer = ("study", "item", "answer")
     gets = {"/mine": get_endpoint(mine), "/rubric": get_endpoint(rubric), "/at": get_endpoint(at),
-            "/overview": get_endpoint(overview),
+            "/overview": get_endpoint(overview), "/discussion": get_endpoint(discussion),
             "/image/{study_id}/{name}": study_image(services.settings, services.study_members)}
     return gets, {
         "/join": post_endpoint(join, ("study",), ("by", "ahead")),
@@ -98,6 +111,7 @@ def study_endpoints(services: Services) -> tuple[dict[str, Endpoint], dict[str, 
         "/save": post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by", "ahead")),
         "/gate": post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by", "ahead")),
         "/draft": post_endpoint(draft, answer, ("seconds", "by")),
+        "/say": post_endpoint(say, ("study", "item", "text", "token")),
     }
 
 
@@ -116,6 +130,7 @@ def _desk(visitor: Visitor, workspace: Workspace, asked: Mapping[str, Any]) -> d
     found = present.workspace(workspace, whole="ahead" in asked)
     if visitor.study:
         found["study"]["name"] = visitor.title
+        found["study"].pop("discussed", None)
     return found
 
 

@@ -8,6 +8,8 @@ from dataclasses import asdict
 from itertools import takewhile
 from typing import Any
 
+from annotation.adjudication.needs import discussed_by_judges
+from annotation.adjudication.service import Said
 from annotation.kinds.preference.answers import SIDES, shown_sets
 from annotation.kinds.table import KINDS
 from annotation.records import Assignment, Draft, Item, Saved, Study, SurveyPosition, Workspace
@@ -98,6 +100,14 @@ def _question(
     }
 
 
+def case(found: Study, shown: Item, images: Images, extra: Mapping[str, Any]) -> Json:
+    """An item as its judges see it, for whom it is shown with ``extra``."""
+    if not KINDS[found.kind].has_survey:
+        return item(shown, None, images)
+    only = SurveyPosition(None, 1, 1, 1, 1, False, 0)
+    return _question(Workspace(found, 0, 1, 0, 0, shown, 0, None, None, (), images, ()), shown, only, None, extra)
+
+
 def _ahead(item: Item, found: Workspace) -> list[str]:
     """Images to preload: the reference large, the sets small. By token, as stored order would reveal the sets."""
     tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
@@ -108,7 +118,8 @@ def _ahead(item: Item, found: Workspace) -> list[str]:
 def study(found: Study) -> Json:
     kind = KINDS[found.kind]
     return {"id": found.study_id, "name": found.name, "kind": found.kind, "one": kind.one, "many": kind.many,
-            "protocol": found.protocol, "accepting": found.accepting}
+            "protocol": found.protocol, "accepting": found.accepting,
+            **({"discussed": True} if discussed_by_judges(found, kind.answers) else {})}
 
 
 def progress(found: WorkProgress) -> Json:
@@ -136,10 +147,16 @@ def saved(found: Saved) -> Json:
             **({"feedback": asdict(found.feedback)} if found.feedback else {})}
 
 
-def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:
-    """All items of a person. ``begun``: items with unsaved changes."""
-    return {"places": [{"item": a.item_id, "position": a.position, "state": a.state, "draft": a.item_id in begun}
-                       for a in found]}
+def overview(found: Sequence[Assignment], begun: Collection[str], discussed: Collection[str]) -> Json:
+    """All items of a person. ``begun``: items with unsaved changes. ``discussed``: with a discussion that is open to
+    the person."""
+    return {"places": [{"item": a.item_id, "position": a.position, "state": a.state, "draft": a.item_id in begun,
+                        **({"discussed": True} if a.item_id in discussed else {})} for a in found]}
+
+
+def messages(found: Iterable[Said]) -> list[Json]:
+    """A discussion: letters instead of names."""
+    return [{"label": it.label, "text": it.text, "at": it.at.isoformat()} for it in found]
 
 
 def _addresses(found: Item, images: Images) -> list[str]:

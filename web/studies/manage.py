@@ -11,9 +11,9 @@ from typing import Any, cast, get_args
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from annotation.adjudication.needs import needs_of, queue_json
 from annotation.kinds.preference.survey.position import settings_shown
 from annotation.kinds.table import KINDS, Export, results_of
-from annotation.kinds.validity.exports.results import queue_json
 from annotation.kinds.validity.labels import LabelRule
 from annotation.records import AuditEvent, Study, same_person
 from annotation.studies import input_limits
@@ -56,10 +56,10 @@ def studies_routes(services: Services) -> APIRouter:
         seats, judgements = store.seats(study.study_id), store.judgements(study.study_id)
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
                                  store.events(study.study_id, kind="finish"))
-        queue = KINDS[study.kind].queue
         return {
             "study": study_row(study, store.counts(study.study_id)), "people": people_rows(progress),
-            "queue": queue_json(queue(store, study) if queue else ()),
+            "queue": queue_json(KINDS[study.kind].cases(store, study)),
+            "needs": needs_of(study, KINDS[study.kind].answers).as_settings(),
             "downloads": [asdict(each) for each in KINDS[study.kind].downloads],
             "guidelines": text_of(study),
             "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),

@@ -43,7 +43,7 @@ def quality_routes(services: Services) -> APIRouter:
         gold = Counter(one.role for one in store.gold(study.study_id))
         known = {one.item_id for one in store.gold(study.study_id)}
         ended = sorted({event.annotator for event in store.events(study.study_id, kind="care")
-                        if event.payload.get("act") == "end"})
+                        if event.ends_study})
         return {**_quality(found, rules_of(study.settings)), "care": care_of(study.settings).as_settings(),
                 "gold": {"gold": gold["gold"], "training": gold["training"], "ended": ended, "ready": sum(
                     one.item_id not in known for one in store.decisions(study.study_id))}}
@@ -56,7 +56,7 @@ def quality_routes(services: Services) -> APIRouter:
             raise StudyError("“care” is an object with the settings of training and gold.")
         care = replace(care_of(study.settings), **given)
         if sent.get("most") == 0:   # the settings alone
-            store.change_settings(study.study_id, {**study.settings, "care": care.as_settings()}, by=visitor.name)
+            store.change_settings(study.study_id, {"care": care.as_settings()}, by=visitor.name)
             return {"gold": 0, "training": 0, "dealt": 0}
         return asdict(make_gold(store, study, KINDS[study.kind].answers.dealt_extra, by=visitor.name, care=care,
                                 training=_count(sent.get("training")) or 0, most=_count(sent.get("most")),
@@ -75,7 +75,7 @@ def quality_routes(services: Services) -> APIRouter:
         if not isinstance(given, list) or len(given) > _MOST_RULES or not all(isinstance(one, str) for one in given):
             raise StudyError("“rules” must be a list of texts, such as failed-checks=2.")
         kept = parse_rules(given)
-        store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()}, by=visitor.name)
+        store.change_settings(study.study_id, {"exclude": kept.as_settings()}, by=visitor.name)
         return {"rules": _typed(kept)}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:

@@ -4,13 +4,14 @@ same."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from annotation.records import Item, Study
+from annotation.records import Item, Study, Why
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NOTHING, NormalizedAnswer, PlainKind, draft_text, object_in, object_of, text_of
 from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
@@ -46,8 +47,7 @@ FIELDS = ("marks", "note")
 
 
 class Targets(PlainKind):
-    """:class:`annotation.studies.kinds.StudyKind` of target studies. An image can be unsure, an answer never is:
-    nothing is adjudicated."""
+    """:class:`annotation.studies.kinds.StudyKind` of target studies. An image can be unsure, an answer never is."""
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
@@ -77,6 +77,15 @@ class Targets(PlainKind):
 
     def contradicts(self, answer: Mapping[str, Any], study: Study) -> bool | None:
         return None
+
+    def disputes(self, answers: Sequence[Mapping[str, Any]], study: Study) -> Collection[Why]:
+        """Of any image: "tie", as many say yes as no; "split", both are said; "unsure"."""
+        counts = [Counter(answer["marks"].get(token) for answer in answers)
+                  for token in dict.fromkeys(token for answer in answers for token in answer["marks"])]
+        found: dict[Why, bool] = {
+            "unsure": any(of["unsure"] for of in counts), "tie": any(of["yes"] == of["no"] > 0 for of in counts),
+            "split": any(of["yes"] and of["no"] for of in counts)}
+        return [why for why, there in found.items() if there]
 
     def told(
         self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,

@@ -9,7 +9,7 @@ from itertools import groupby
 from annotation import tables
 from annotation.kinds.marks.answers import MARKS
 from annotation.kinds.marks.results import MarkedImage, marked_images, results_json
-from annotation.records import Item, Judgement, Study, by_item
+from annotation.records import Decision, Item, Judgement, Study, by_item
 from annotation.studies.store import StudyStore
 from annotation.tables import Column, Table, json_files, table_files
 from cir_core.construct.targets.files import ENDING
@@ -51,7 +51,9 @@ def _people(mark: str) -> Column:
 
 _VERDICT = (
     *map(_people, MARKS),
-    Column("target", "flag", "whether more people say yes than no; empty for a tie or without a yes or no",
+    Column("decided", "text", "the adjudicator's mark, which counts instead", lambda row: row.image.decided),
+    Column("target", "flag", "whether more people say yes than no, or the adjudicator's yes; empty for a tie or "
+           "without a yes or no",
            lambda row: row.image.verdict),
 )
 
@@ -73,18 +75,20 @@ def target_files(
     """Contents by file name in one of :data:`FORMS`, and notes on omissions. ``tables``: of :data:`TABLES`. Raises
     ``StudyError`` for corrected targets of a study without any."""
     items, judgements = store.items(study.study_id), store.judgements(study.study_id)
+    decisions = store.decisions(study.study_id)
     if form == "results":
-        return json_files("results", results_json(study, store.counts(study.study_id), items, judgements)), ()
+        counts = store.counts(study.study_id)
+        return json_files("results", results_json(study, counts, items, judgements, decisions)), ()
     if form == "soft":
-        return corrected_files(study, items, judgements)
+        return corrected_files(study, items, judgements, decisions)
     return table_files(form, {"judgements": lambda: judgement_table(study, items, judgements),
-                              "images": lambda: image_table(study, items, judgements)}, tables), ()
+                              "images": lambda: image_table(study, items, judgements, decisions)}, tables), ()
 
 
 def corrected_files(
-    study: Study, items: Sequence[Item], judgements: Sequence[Judgement]
+    study: Study, items: Sequence[Item], judgements: Sequence[Judgement], decisions: Sequence[Decision] = (),
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    """Of each data set ``LABEL_multi_target_selection.json`` with the targets by majority, and notes.
+    """Of each data set ``LABEL_multi_target_selection.json`` with the targets by decision, else majority, and notes.
 
     A target's confidence is the share of yes among the people who said yes or no; ties and images that all were unsure
     of are no targets. Queries that nobody marked, or of which no image is a target, are left out, as in SoFT's files.
@@ -92,7 +96,7 @@ def corrected_files(
     """
     given, scores = by_item(judgements), dict[str, dict[str, float]]()
     undecided = 0
-    for one in marked_images([item for item in items if item.item_id in given], judgements):
+    for one in marked_images([item for item in items if item.item_id in given], judgements, decisions):
         if one.verdict and one.share is not None:
             scores.setdefault(one.item.item_id, {})[one.image] = one.share
         undecided += one.verdict is None
@@ -123,12 +127,16 @@ def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Ju
                     (replace(row, judgement=each) for each in judgements for row in images[each.item_id]))
 
 
-def image_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
+def image_table(
+    study: Study, items: Sequence[Item], judgements: Sequence[Judgement], decisions: Sequence[Decision] = (),
+) -> Table:
     """One row for each candidate, with what people say of it."""
-    return Table.of(study, (*_IMAGE, *_VERDICT), _rows(items, judgements))
+    return Table.of(study, (*_IMAGE, *_VERDICT), _rows(items, judgements, decisions))
 
 
-def _rows(items: Sequence[Item], judgements: Sequence[Judgement]) -> Iterator[_ImageRow]:
-    for _, images in groupby(marked_images(items, judgements), key=lambda image: image.item.item_id):
+def _rows(
+    items: Sequence[Item], judgements: Sequence[Judgement], decisions: Sequence[Decision] = (),
+) -> Iterator[_ImageRow]:
+    for _, images in groupby(marked_images(items, judgements, decisions), key=lambda image: image.item.item_id):
         for place, image in enumerate(images, 1):
             yield _ImageRow(image, place)

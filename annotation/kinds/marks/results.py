@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.records import Item, Judgement, Study, by_item
+from annotation.records import Decision, Item, Judgement, Study, by_item, decided
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore
 
@@ -24,16 +24,21 @@ class MarkedImage:
     original: bool                 # the data set's own target
     found: tuple[Mapping[str, Any], ...]
     marks: Mapping[str, int]       # people by mark
+    decided: str | None = None     # an adjudicator's mark, which counts instead
 
     @property
     def verdict(self) -> bool | None:
-        """Whether more people say yes than no; None for a tie, or if nobody said either."""
+        """The adjudicator's, else whether more people say yes than no; None for a tie, or if nobody said either."""
+        if self.decided is not None:
+            return {"yes": True, "no": False}.get(self.decided)
         yes, no = self.marks["yes"], self.marks["no"]
         return None if yes == no else yes > no
 
     @property
     def share(self) -> float | None:
-        """Of those who said yes or no, the share who said yes."""
+        """Of those who said yes or no, the share who said yes; 0 or 1 where an adjudicator said it."""
+        if self.decided is not None:
+            return None if self.verdict is None else float(self.verdict)
         yes, no = self.marks["yes"], self.marks["no"]
         return yes / (yes + no) if yes + no else None
 
@@ -61,17 +66,22 @@ class TargetRow:
     without: int                   # marked queries to none of whose images people say yes
 
 
-def marked_images(items: Iterable[Item], judgements: Iterable[Judgement]) -> list[MarkedImage]:
-    """Every candidate of every item, in the order in which it is shown. ``judgements``: current ones."""
-    given = by_item(judgements)
+def marked_images(
+    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (),
+) -> list[MarkedImage]:
+    """Every candidate of every item, in the order in which it is shown. ``judgements`` and ``decisions``: current
+    ones."""
+    given, settled = by_item(judgements), decided(decisions)
     found = []
     for item in items:
+        adjudicated = settled.get(item.item_id, {}).get("marks", {})
         answers = [one.answer["marks"] for one in given.get(item.item_id, ())]
         for token, each in zip(item.shown["candidates"], item.hidden["candidates"], strict=True):
             counts = Counter(marks[token] for marks in answers)
             found.append(MarkedImage(
                 item, token, each["image"], each["confidence"], each["image"] == item.hidden["original_target"],
-                tuple(each["found"]), {mark: counts[mark] for mark in ("yes", "no", "unsure")}))
+                tuple(each["found"]), {mark: counts[mark] for mark in ("yes", "no", "unsure")},
+                adjudicated.get(token)))
     return found
 
 
@@ -80,12 +90,15 @@ def threshold_of(study: Study) -> float:
     return float(study.source["threshold"])
 
 
-def target_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgement]) -> list[TargetRow]:
+def target_rows(
+    study: Study, items: Sequence[Item], judgements: Iterable[Judgement], decisions: Sequence[Decision] = (),
+) -> list[TargetRow]:
     """A row for each data set, and one of all if there are several."""
     given, threshold = by_item(judgements), threshold_of(study)
     names = sorted({item.hidden["dataset"] for item in items})
-    rows = [_row(name, [item for item in items if item.hidden["dataset"] == name], given, threshold) for name in names]
-    return [*rows, *([_row(None, items, given, threshold)] if len(names) > 1 else [])]
+    rows = [_row(name, [item for item in items if item.hidden["dataset"] == name], given, decisions, threshold)
+            for name in names]
+    return [*rows, *([_row(None, items, given, decisions, threshold)] if len(names) > 1 else [])]
 
 
 def target_results(store: StudyStore, study: Study) -> Results:
@@ -93,16 +106,17 @@ def target_results(store: StudyStore, study: Study) -> Results:
     def part(count: int, of: int) -> str:
         return f"{count:,} of {of:,}"
 
-    rows = target_rows(study, store.items(study.study_id), store.judgements(study.study_id))
+    rows = target_rows(study, store.items(study.study_id), store.judgements(study.study_id),
+                       store.decisions(study.study_id))
     threshold = threshold_of(study)
     heads = ("data set", "marked", "answers", "yes", "no", "undecided", "confirmed", "missed", "original")
     return Results(
         ([heads, *((row.dataset or "all", part(row.marked, row.queries), f"{row.answers:,}", f"{row.yes:,}",
                     f"{row.no:,}", f"{row.undecided:,}", part(row.confirmed, row.by_model), f"{row.missed:,}",
                     part(row.original_yes, row.original)) for row in rows)],),
-        f"Images by the majority of yes and no. Confirmed: of the images with a confidence of {threshold:g} or more "
-        "those with a yes; missed: a yes, and a lower confidence or none; original: the data set's own targets with a "
-        "yes.",
+        "Images by the adjudicator, else the majority of yes and no. Confirmed: of the images with a confidence of "
+        f"{threshold:g} or more those with a yes; missed: a yes, and a lower confidence or none; original: the data "
+        "set's own targets with a yes.",
         {"threshold": threshold, "rows": [asdict(row) for row in rows]})
 
 
@@ -113,25 +127,27 @@ def target_source(study: Study) -> list[list[str]]:
 
 
 def results_json(
-    study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement]
+    study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement],
+    decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """The rows, and of each query its images with their marks. ``counts`` as of the store."""
     queries: dict[str, dict[str, Any]] = {item.key: {
         "dataset": item.hidden["dataset"], "query_id": item.hidden["query_id"], "text": item.shown["text"],
         "reference": item.hidden["reference"], "original_target": item.hidden["original_target"], "images": []}
         for item in items}
-    for one in marked_images(items, judgements):
+    for one in marked_images(items, judgements, decisions):
         queries[one.item.key]["images"].append({
             "image": one.image, "confidence": one.confidence, "target": one.verdict, "marks": dict(one.marks),
-            "found": [dict(place) for place in one.found]})
+            "decided": one.decided, "found": [dict(place) for place in one.found]})
     return {**study_json(study, counts), "source": dict(study.source),
-            "rows": [asdict(row) for row in target_rows(study, items, judgements)], "queries": queries}
+            "rows": [asdict(row) for row in target_rows(study, items, judgements, decisions)],
+            "queries": queries}
 
 
 def _row(dataset: str | None, items: Sequence[Item], given: Mapping[str, Sequence[Judgement]],
-         threshold: float) -> TargetRow:
+         decisions: Sequence[Decision], threshold: float) -> TargetRow:
     there = [item for item in items if item.item_id in given]
-    images = marked_images(there, [one for item in there for one in given[item.item_id]])
+    images = marked_images(there, [one for item in there for one in given[item.item_id]], decisions)
     verdicts = Counter(one.verdict for one in images)
     targets = {one.item.item_id for one in images if one.verdict}
     model = [one for one in images if one.verdict is not None and one.confidence is not None

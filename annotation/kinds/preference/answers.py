@@ -18,16 +18,26 @@ versions. In answers of released files ``first`` and the marks are null (not rec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from random import Random
 from typing import Any, Literal
 
 from annotation.kinds.preference.survey import plan
 from annotation.kinds.preference.survey.position import SurveyFlow
 from annotation.kinds.preference.survey.texts import as_page, load_survey, preference_question, set_names
-from annotation.records import Item, OpenAssignments, Reassignment, Study
+from annotation.records import Item, OpenAssignments, Reassignment, Study, Why
 from annotation.studies.input_limits import NOTE_LIMIT
-from annotation.studies.kinds import NOTHING, NormalizedAnswer, draft_text, is_rating, object_in, object_of, text_of
+from annotation.studies.kinds import (
+    NOTHING,
+    NormalizedAnswer,
+    draft_text,
+    is_rating,
+    object_in,
+    object_of,
+    text_of,
+    tied,
+)
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
 
 SIDES = ("A", "B")
@@ -41,6 +51,7 @@ class Preference:
 
     flow = SurveyFlow()
     sticky_fields = ()
+    usual_needs = ()
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
@@ -109,6 +120,12 @@ class Preference:
         if answer["preferred"] == 0 or len(set(answer["ratings"])) == 1:
             return None
         return contradicts(answer["ratings"], answer["preferred"])
+
+    def disputes(self, answers: Sequence[Mapping[str, Any]], study: Study) -> Collection[Why]:
+        """"tie": no set is preferred by most; "split": not all prefer the same, or all that they are equally good."""
+        preferred = Counter(answer["preferred"] for answer in answers)
+        found: list[Why] = ["tie"] if tied(preferred) else ["split"] if len(preferred) > 1 else []
+        return found
 
     def told(
         self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,

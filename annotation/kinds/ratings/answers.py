@@ -4,7 +4,7 @@ session, as they are written in ``assets/questions``: CIRCLED's appendix D. Lang
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import model_validator
 
-from annotation.records import Item, Study
+from annotation.records import Item, Study, Why
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import (
     NOTHING,
@@ -103,6 +103,12 @@ class Sessions(PlainKind):
         """The overall rating is beyond all others, by two points or more."""
         overall, others = answer["ratings"]["overall"], [answer["ratings"][key] for key in KEYS if key != "overall"]
         return bool(overall >= max(others) + 2 or overall <= min(others) - 2)
+
+    def disputes(self, answers: Sequence[Mapping[str, Any]], study: Study) -> Collection[Why]:
+        """"split": two ratings of a question are more than one point apart."""
+        given = [[answer["ratings"][key] for answer in answers] for key in KEYS]
+        found: list[Why] = ["split"] if answers and any(max(of) - min(of) > 1 for of in given) else []
+        return found
 
     def told(
         self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from annotation import tables
 from annotation.kinds.ratings.answers import Question, load_questions
 from annotation.kinds.ratings.results import mean_ratings, results_json
-from annotation.records import Item, Judgement, Study, by_item
+from annotation.records import Decision, Item, Judgement, Study, by_item, decided
 from annotation.studies.store import StudyStore
 from annotation.tables import Column, Table, Type, json_files, table_files
 
@@ -48,10 +48,12 @@ def session_files(
 ) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
     """Contents by file name in one of :data:`FORMS`, and notes on omissions (none). ``tables``: of :data:`TABLES`."""
     items, judgements = store.items(study.study_id), store.judgements(study.study_id)
+    decisions = store.decisions(study.study_id)
     if form == "results":
-        return json_files("results", results_json(study, store.counts(study.study_id), items, judgements)), ()
+        counts = store.counts(study.study_id)
+        return json_files("results", results_json(study, counts, items, judgements, decisions)), ()
     return table_files(form, {"judgements": lambda: judgement_table(study, items, judgements),
-                              "items": lambda: item_table(study, items, judgements)}, tables), ()
+                              "items": lambda: item_table(study, items, judgements, decisions)}, tables), ()
 
 
 def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
@@ -68,16 +70,19 @@ def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Ju
         tables.ANSWERED_AT), tables.judgement_rows(items, judgements))
 
 
-def item_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
-    """One row for each session, with the mean of its ratings."""
-    questions, given = load_questions(study.protocol).questions, by_item(judgements)
+def item_table(
+    study: Study, items: Sequence[Item], judgements: Sequence[Judgement], decisions: Sequence[Decision] = (),
+) -> Table:
+    """One row for each session, with the mean of its ratings, or an adjudicator's."""
+    questions, given, settled = load_questions(study.protocol).questions, by_item(judgements), decided(decisions)
     keys = [one.key for one in questions]
 
     def mean(one: Question) -> Column:
-        return Column(one.key, "number", f"mean of the ratings; empty without any. {one.text}",
+        return Column(one.key, "number", f"mean of the ratings, or the adjudicator's; empty without any. {one.text}",
                       lambda row: row.means[one.key])
 
     return Table.of(study, (
         *_ITEM, Column("judgements", "integer", "people who rated it", lambda row: len(row.judgements)),
-        *map(mean, questions)), (_RatedSession(item, of, mean_ratings(of, keys))
+        Column("decided", "flag", "whether the ratings are an adjudicator's", lambda row: row.item.item_id in settled),
+        *map(mean, questions)), (_RatedSession(item, of, mean_ratings(of, keys, settled.get(item.item_id)))
                                  for item in items for of in (given.get(item.item_id, ()),)))

@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from annotation.kinds.ratings.answers import KEYS, load_questions
-from annotation.records import Item, Judgement, Study, by_item
+from annotation.records import Decision, Item, Judgement, Study, by_item, decided
 from annotation.studies.overview import Results, study_json
 from annotation.studies.store import StudyStore
 
@@ -28,35 +28,42 @@ class RatingRow:
     means: Mapping[str, float | None]
 
 
-def rating_rows(study: Study, items: Sequence[Item], judgements: Iterable[Judgement]) -> list[RatingRow]:
-    """A row for each source and, where it has several, each of its subsets. ``judgements``: current ones."""
-    keys = KEYS
-    given = by_item(judgements)
+def rating_rows(
+    study: Study, items: Sequence[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (),
+) -> list[RatingRow]:
+    """A row for each source and, where it has several, each of its subsets. ``judgements`` and ``decisions``: current
+    ones."""
+    given, settled = by_item(judgements), decided(decisions)
     rows = []
     for source in sorted({item.hidden["source"] for item in items}):
         of_source = [item for item in items if item.hidden["source"] == source]
         subsets = sorted({item.hidden["subset"] for item in of_source})
-        rows.append(_row(source, None, of_source, given, keys))
+        rows.append(_row(source, None, of_source, given, settled))
         if len(subsets) > 1:
-            rows += [_row(source, subset, [item for item in of_source if item.hidden["subset"] == subset], given, keys)
-                     for subset in subsets]
+            rows += [_row(source, subset, [item for item in of_source if item.hidden["subset"] == subset], given,
+                          settled) for subset in subsets]
     return rows
 
 
-def mean_ratings(given: Sequence[Judgement], keys: Sequence[str]) -> dict[str, float | None]:
-    """By question; None without a judgement."""
-    return {key: fmean(one.answer["ratings"][key] for one in given) if given else None for key in keys}
+def mean_ratings(
+    given: Sequence[Judgement], keys: Sequence[str], settled: Mapping[str, Any] | None = None,
+) -> dict[str, float | None]:
+    """By question; those of an adjudicator's answer, ``settled``, if there is one. None without a judgement."""
+    answers = [settled] if settled is not None else [one.answer for one in given]
+    return {key: fmean(one["ratings"][key] for one in answers) if answers else None for key in keys}
 
 
 def session_results(store: StudyStore, study: Study) -> Results:
     """Means by source and subset."""
-    rows = rating_rows(study, store.items(study.study_id), store.judgements(study.study_id))
+    rows = rating_rows(study, store.items(study.study_id), store.judgements(study.study_id),
+                       store.decisions(study.study_id))
     questions = load_questions(study.protocol).questions
     return Results(
         ([("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), *(
             (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
              *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows)],),
-        "Means from 1 to 5, every session counting the same. New: little repetition.",
+        "Means from 1 to 5, every session counting the same; an adjudicator's ratings count instead of them. New: "
+        "little repetition.",
         {"questions": [{"key": one.key, "name": one.title, "text": one.text} for one in questions],
          "rows": [asdict(row) for row in rows]})
 
@@ -71,25 +78,28 @@ def session_source(study: Study) -> list[list[str]]:
 
 
 def results_json(
-    study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement]
+    study: Study, counts: Mapping[str, int], items: Sequence[Item], judgements: Sequence[Judgement],
+    decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """The rows, and the mean ratings of each session by its key. ``counts`` as of the store."""
-    keys, given = KEYS, by_item(judgements)
+    given, settled = by_item(judgements), decided(decisions)
     return {
         **study_json(study, counts), "source": dict(study.source),
-        "rows": [asdict(row) for row in rating_rows(study, items, judgements)],
+        "rows": [asdict(row) for row in rating_rows(study, items, judgements, decisions)],
         "sessions": {item.key: {
             "source": item.hidden["source"], "subset": item.hidden["subset"], "session_id": item.hidden["session"],
             "turns": item.hidden["turns"], "ratings": len(given.get(item.item_id, ())),
-            "means": mean_ratings(given.get(item.item_id, ()), keys)} for item in items},
+            "decided": item.item_id in settled,
+            "means": mean_ratings(given.get(item.item_id, ()), KEYS, settled.get(item.item_id))} for item in items},
     }
 
 
 def _row(
     source: str, subset: str | None, items: Sequence[Item], given: Mapping[str, Sequence[Judgement]],
-    keys: Sequence[str],
+    settled: Mapping[str, Mapping[str, Any]],
 ) -> RatingRow:
-    rated = [mean_ratings(given[item.item_id], keys) for item in items if item.item_id in given]
-    means = {key: fmean(value for one in rated if (value := one[key]) is not None) if rated else None for key in keys}
+    rated = [mean_ratings(given[item.item_id], KEYS, settled.get(item.item_id)) for item in items
+             if item.item_id in given]
+    means = {key: fmean(value for one in rated if (value := one[key]) is not None) if rated else None for key in KEYS}
     return RatingRow(source, subset, len(items), len(rated), sum(len(given.get(item.item_id, ())) for item in items),
                      means)

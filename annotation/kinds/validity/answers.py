@@ -12,11 +12,11 @@ only a hint. Answers of released files may also be false without any flag, or nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds.validity.rubric import Rubric, as_page, load_rubric
-from annotation.records import Item, Study
+from annotation.records import Item, Study, Why
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NOTHING, NormalizedAnswer, PlainKind, draft_text, text_of
 from cir_core.errors import IncompleteJudgement
@@ -31,6 +31,7 @@ class Validity(PlainKind):
     """:class:`annotation.studies.kinds.StudyKind` of validity studies. The rubric is that of the study's protocol."""
 
     sticky_fields = ("panel_opened",)   # the panel has been seen once it was opened
+    usual_needs = ("unsure", "tie", "split")
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING
@@ -95,6 +96,10 @@ class Validity(PlainKind):
             return None
         return len(answer.get("alternatives", ())) >= broad
 
+    def disputes(self, answers: Sequence[Mapping[str, Any]], study: Study) -> Collection[Why]:
+        """:func:`disputes`."""
+        return disputes(answers, load_rubric(study.protocol))
+
     def told(
         self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
     ) -> str:
@@ -120,6 +125,19 @@ def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | No
         return None
     flags = () if validated else rubric.by_severity(answer.get("flags", ()))
     return flags or (rubric.category(validated, ()),)
+
+
+def disputes(answers: Sequence[Mapping[str, Any]], rubric: Rubric) -> list[Why]:
+    """How canonical answers to an item differ: as many for valid as for invalid ("tie"), verdicts on both sides
+    ("split"), or all invalid with different flags ("flags"); and "unsure"."""
+    found: list[Why] = ["unsure"] if any(answer.get("unsure") for answer in answers) else []
+    signatures = [given for answer in answers if (given := signature(answer, rubric)) is not None]
+    valid = signatures.count((rubric.valid.code,))
+    if 0 < valid < len(signatures):
+        found.append("tie" if valid * 2 == len(signatures) else "split")
+    elif len(set(signatures)) > 1:
+        found.append("flags")
+    return found
 
 
 def _typed(answer: object) -> dict[str, Any]:

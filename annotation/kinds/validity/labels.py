@@ -1,9 +1,8 @@
-"""Final labels of the items of a study, and the adjudication queue. Counts of the validated subset, as in CIRCUS's
-Table 2.
+"""Final labels of the items of a study. Counts of the validated subset, as in CIRCUS's Table 2.
 
 A judgement is a vote if its ``validated`` is not null; unsure ones and those without a verdict are not.
 ``majority`` (CIRCUS's page): the verdict of strictly more than half of the votes. A tie is undecided, never counts as
-valid, and is queued for adjudication. ``single_kept`` (the code of CIRCUS's release): one annotation is kept per item,
+valid, and usually needs a decision. ``single_kept`` (the code of CIRCUS's release): one annotation is kept per item,
 the first vote in order of seats. With one annotator per item both rules agree. An adjudicator's decision overrides
 either rule; released files have none, so parity with the release is unaffected.
 
@@ -19,16 +18,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from annotation.kinds.validity.answers import signature
 from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, UNLABELLED, Rubric
 from annotation.records import Decision, Item, Judgement, by_item, category_of, dataset_of
 
 LabelRule = Literal["majority", "single_kept"]
 By = Literal["adjudicated", "majority", "single", "undecided", "none"]
 """Basis of a label. "undecided" is a tie, "none" an item without votes."""
-Why = Literal["unsure", "tie", "split", "flags"]
-"""Reason why an item is queued; see :func:`queue`."""
-WHYS: tuple[Why, ...] = ("unsure", "tie", "split", "flags")
 
 
 @dataclass(frozen=True)
@@ -53,15 +48,6 @@ class FinalLabel:
     kept: str | None = None  # annotator, if it is one person's judgement: the only vote, or the kept one
 
 
-@dataclass(frozen=True)
-class Case:
-    """An item for adjudication. ``decided``: it has a decision."""
-
-    item_id: str
-    why: Why
-    decided: bool
-
-
 def final_labels(
     items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (),
     rule: LabelRule = "majority", *, rubric: Rubric,
@@ -75,28 +61,11 @@ def final_labels(
     Under ``majority`` an invalid item has the flags of more than half of its invalid votes, and of these the reasons
     of more than half of them; a flag without a majority reason is in ``reasons_differ``. So an item may be invalid
     without a common flag: its category is then ``INVALID_REASONS_DIFFER``, or ``INVALID_UNSPECIFIED`` if no vote has a
-    flag. The queue has it as "flags". Decisions without a verdict are ignored.
+    flag. It needs a decision as "flags". Decisions without a verdict are ignored.
     """
     votes, decided = by_item(judgements), _verdicts(decisions)
     return {item.item_id: _label(item.item_id, votes.get(item.item_id, []), decided.get(item.item_id), rule, rubric)
             for item in items}
-
-
-def queue(
-    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (), *, rubric: Rubric,
-) -> list[Case]:
-    """Adjudication queue, most urgent first: undecided before decided ones, then by reason, then in the order of
-    ``items``. Each item is listed once, with the first reason that applies:
-
-    - "unsure": somebody was unsure
-    - "tie": as many votes for valid as for invalid
-    - "split": votes on both sides, with a majority
-    - "flags": all votes are invalid, with different flags
-    """
-    votes, decided = by_item(judgements), _verdicts(decisions)
-    cases = [Case(item.item_id, why, item.item_id in decided) for item in items
-             if (why := _why(votes.get(item.item_id, []), rubric)) is not None]
-    return sorted(cases, key=lambda case: (case.decided, WHYS.index(case.why)))
 
 
 def _label(
@@ -128,16 +97,6 @@ def _label(
         return label("undecided", None, [])
     validated = valid * 2 > len(voters)
     return label("majority", validated, [v.answer for v in voters if bool(v.answer["validated"]) == validated], kept)
-
-
-def _why(judged: Sequence[Judgement], rubric: Rubric) -> Why | None:
-    if any(judgement.answer.get("unsure") for judgement in judged):
-        return "unsure"
-    signatures = [found for judgement in judged if (found := signature(judgement.answer, rubric)) is not None]
-    valid = signatures.count((rubric.valid.code,))
-    if 0 < valid < len(signatures):
-        return "tie" if valid * 2 == len(signatures) else "split"
-    return "flags" if len(set(signatures)) > 1 else None
 
 
 def _common(answers: Sequence[Mapping[str, Any]], field: str) -> list[str]:

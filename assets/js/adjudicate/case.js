@@ -1,4 +1,5 @@
-// One case: the item, what was said of it, and the decision that is being made.
+// One case: the item, one's own answer; after that what was said of it, and the decision that is being made.
+import { discussionFold } from "../annotate/work/discussion.js";
 import { LETTERS } from "./keys.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
@@ -6,12 +7,14 @@ import { missing } from "../annotate/validity/answer.js";
 import { ApiProblem, api, createGuard, h, kbd, keptInTab, messageOf, stay, tellIn, token, at } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 import { lasting } from "../shared/words.js";
+/** @import { CaseOf } from "./main.js" */
 
 const LEAST_REASON = 3;
 
-/** @param {{ name: string, rubric: Rubric, found: OpenCase, number: number, decided(item: string, said: string): Promise<unknown> }} of */
-export function caseView({ name, rubric, found, number, decided }) {
-  const { item, judgements, decision } = found;
+/** @param {CaseOf & { name: string, rubric: Rubric }} of */
+export function caseView({ name, rubric, found, number, during, decided, answered }) {
+  const item = /** @type {Item} */ (/** @type {unknown} */ (found.item)), { decision = null, first } = found, blind = first === null;
+  const judgements = /** @type {Judgement[]} */ (found.judgements ?? []);
   const drafts = draftsOf(name);
   const justShown = createGuard();
   let panelOpened = false, saving = false, press = /** @type {{ what: string, token: string } | null} */ (null);
@@ -23,29 +26,32 @@ export function caseView({ name, rubric, found, number, decided }) {
   const state = h("p", { class: "cq-quiet", role: "status" });
   const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: stay, onclick: save });
   const direct = (/** @type {string} */ letter) => !form.active && !LETTERS.includes(letter.toLowerCase());
-  const judges = judgesPart(rubric, found, take, direct);
-  const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
+  const judges = blind ? h("section", {}) : judgesPart(rubric, { judgements, item, own: Boolean(found.judged_by_you) }, take, direct);
+  const panel = panelPart({ item, judgements }, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
 
   const draft = drafts.read(item.id);
   if (draft) form.fill(draft.answer, draft.reason);
-  else if (decision) form.fill(decision.answer, decision.reason);
+  else if (decision || first) form.fill(/** @type {Validity} */ (decision?.answer ?? first), decision?.reason);
+  form.asksReason(!blind);
   if (draft) state.textContent = "Your unfinished decision was restored.";
   else if (decision) state.textContent = `Decided${decision.by_you ? " by you" : ""}${decision.revision > 1 ? ` · revision ${decision.revision}` : ""}. Change it and save to revise.`;
+  else state.textContent = blind ? "Answer it yourself first. After that you see what the judges answered." : "Your own answer. Compare, then confirm or change it.";
   hints();
   justShown.start();
 
-  const [why, explained] = WHY[found.why] ?? ["", ""];
+  const [why, explained] = (found.why && WHY[found.why]) || ["", ""];
   const elements = [
     h("div", { class: "cq-aditem" },
       h("header", {}, h("h1", {}, `Case ${number}`), why ? h("span", { class: `cq-chip ${found.why}`, text: why, title: explained }) : null,
-        h("p", { class: "cq-quiet", text: explained || "Nothing left to decide here." })),
+        blind ? null : h("p", { class: "cq-quiet", text: explained || "Nothing left to decide here." })),
       h("p", { class: "cq-adtext", text: item.text, dir: "auto" }),
       pictures.element, judges, panel?.element ?? null),
-    h("aside", { class: "cq-addecide", "aria-label": "Decision" }, h("h2", { text: "Your decision" }), state, form.element, problem, button),
+    h("aside", { class: "cq-addecide", "aria-label": "Decision" }, h("h2", { text: blind ? "Your answer" : "Your decision" }), state, form.element, problem, button,
+      !blind && found.discussed ? discussionFold({ study: name, item: item.id, messages: found.messages ?? [] }) : null),
   ];
 
   function hints() {
-    button.replaceChildren(saving ? "Saving…" : decision ? "Save the revision" : "Decide and continue", kbd("Enter"));
+    button.replaceChildren(saving ? "Saving…" : blind ? "Save and compare" : decision ? "Save the revision" : "Decide and continue", kbd("Enter"));
     button.setAttribute("aria-disabled", String(saving));
     for (const hint of judges.querySelectorAll("kbd[data-letter]")) {
       const letter = hint.getAttribute("data-letter") ?? "";
@@ -75,6 +81,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     const lacks = missing(form.answer, rubric);
     form.complain(lacks);
     if (lacks) return;
+    if (blind) return answer();
     const reason = form.reason.value.trim();
     if (reason.length < LEAST_REASON) return complain("Give a short reason: it is stored with the decision.", form.reason);
     const sent = { study: name, item: item.id, answer: form.settled(panelOpened), reason, seen_revision: decision?.revision ?? 0 };
@@ -83,13 +90,28 @@ export function caseView({ name, rubric, found, number, decided }) {
     saving = true;
     hints();
     try {
-      const { decision: { revision }, overtook } = await api("POST", "adjudicate/decide", { ...sent, token: press.token });
+      const { decision: { revision }, overtook } = await during(api("POST", "adjudicate/decide", { ...sent, token: press.token }));
       drafts.drop(item.id);
       await decided(item.id, overtook ? `Case ${number} was decided after you opened it, by somebody else or in another window. `
         + `Your decision now counts; the other one is kept as revision ${revision - 1}.` : "Decided");
     } catch (error) {
       const away = error instanceof ApiProblem && error.kind === "away";
       complain(away ? `${error.message} Your decision is still here: press Enter to send it again.` : messageOf(error));
+    } finally {
+      saving = false;
+      hints();
+    }
+  }
+
+  async function answer() {
+    saving = true;
+    hints();
+    try {
+      const after = await during(api("POST", "adjudicate/answer", { study: name, item: item.id, answer: form.settled(panelOpened) }));
+      drafts.drop(item.id);
+      answered(after);
+    } catch (error) {
+      complain(messageOf(error));
     } finally {
       saving = false;
       hints();
@@ -111,7 +133,7 @@ export function caseView({ name, rubric, found, number, decided }) {
       return true;
     },
     note: () => form.note.focus(),
-    reason: () => form.reason.focus(),
+    reason: () => (blind ? false : form.reason.focus()),
     panel: panel ? () => panel.toggle() : undefined,
   };
 }
@@ -140,8 +162,8 @@ export const letterOf = (/** @type {Judgement} */ judgement) => judgement.label.
 /** @typedef {(judgement: Judgement) => void} Take */
 /** @typedef {(letter: string) => boolean} Direct whether a letter takes that judge's answer without Shift */
 
-/** @type {(rubric: Rubric, found: OpenCase, take: Take, direct: Direct) => HTMLElement} */
-export function judgesPart(rubric, { judgements, item, judged_by_you: own }, take, direct) {
+/** @type {(rubric: Rubric, found: { judgements: Judgement[], item: Item, own: boolean }, take: Take, direct: Direct) => HTMLElement} */
+export function judgesPart(rubric, { judgements, item, own }, take, direct) {
   const categories = /** @type {Category[]} */ ([...rubric.flags, rubric.valid]);
   return h("section", { class: "cq-adjudges", "aria-label": "Judgements" },
     h("div", { class: "cq-sttitle" }, h("h2", { text: judgements.length === 1 ? "One judgement" : `${judgements.length} judgements` }),
@@ -172,7 +194,7 @@ function card(rubric, categories, judgement, item, take, direct) {
 }
 
 // The panel with what judges marked in it; one's own marks can be set too.
-/** @param {OpenCase} found @param {() => string[]} marked @param {(token: string) => void} mark @param {() => void} opened */
+/** @param {{ item: Item, judgements: Judgement[] }} found @param {() => string[]} marked @param {(token: string) => void} mark @param {() => void} opened */
 export function panelPart({ item, judgements }, marked, mark, opened) {
   if (!item.panel?.length) return null;
   const tiles = item.panel.map((image, place) => {

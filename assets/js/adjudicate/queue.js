@@ -1,10 +1,11 @@
-// The cases of a study, the most pressing first.
+// The cases of a study, by number. Why one needs a decision is known once one has answered it oneself.
 import { h, stay } from "../shared/common.js";
 
 /** @type {Record<string, [string, string]>} */
 export const WHY = {
-  unsure: ["unsure", "A judge was unsure"], tie: ["tie", "Tie: as many valid as not valid"],
-  split: ["split", "A majority, but not all agree"], flags: ["flags", "All say not valid, for different reasons"],
+  unsure: ["unsure", "A judge was unsure"], tie: ["tie", "Tie: as many judges on one side as on the other"],
+  split: ["split", "Judges differ"], flags: ["flags", "All say not valid, for different reasons"],
+  agreement: ["agreement", "The judges’ mean agreement is low"],
 };
 
 export function queuePart(/** @type {(item: string) => void} */ choose) {
@@ -29,8 +30,8 @@ export function queuePart(/** @type {(item: string) => void} */ choose) {
     filter.replaceChildren(...choices.map(([value, name, number]) => h("button", { type: "button", "aria-pressed": String(only === value),
       "data-only": value, onmousedown: stay, onclick: () => { only = value; draw(); } }, `${name} `, h("span", { class: "num", text: number }))));
     list.replaceChildren(...shown().map((it) => h("li", {}, h("button", { type: "button", class: it.decided ? "decided" : "",
-      "aria-current": it.item === here ? "true" : null, "data-item": it.item, title: WHY[it.why]?.[1] ?? "", onmousedown: stay, onclick: () => choose(it.item) },
-    h("b", { class: "num", text: `Case ${it.number}` }), h("span", { class: `cq-chip ${it.why}`, text: WHY[it.why]?.[0] ?? it.why }),
+      "aria-current": it.item === here ? "true" : null, "data-item": it.item, title: (it.why && WHY[it.why]?.[1]) || (it.answered ? "" : "Not answered by you yet"), onmousedown: stay, onclick: () => choose(it.item) },
+    h("b", { class: "num", text: `Case ${it.number}` }), it.why ? h("span", { class: `cq-chip ${it.why}`, text: WHY[it.why]?.[0] ?? it.why }) : null,
     it.decided ? h("span", { class: "cq-addone", text: "decided" }) : null))));
     list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
@@ -40,6 +41,10 @@ export function queuePart(/** @type {(item: string) => void} */ choose) {
     at(/** @type {string} */ item) { here = item; draw(); },
     decided(/** @type {string} */ item) {
       cases = cases.map((it) => (it.item === item ? { ...it, decided: true } : it));
+      draw();
+    },
+    answered(/** @type {string} */ item, /** @type {Case["why"]} */ why) {
+      cases = cases.map((it) => (it.item === item ? { ...it, why, answered: true } : it));
       draw();
     },
     // The case ``by`` places on in what is shown, or null.

@@ -8,6 +8,7 @@ export function verdictForm(rubric, changed) {
   let answer = start(), active = "";
   const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision",
     placeholder: "A few words suffice", oninput: () => changed() });
+  const why = h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, h("span", { text: "Reason for the decision" }), kbd("r")), reason);
   const rows = createRubric(rubric, act, "n");
 
   /** @param {string} name @param {string} [value] */
@@ -29,8 +30,8 @@ export function verdictForm(rubric, changed) {
     changed();
   }
   const form = {
-    element: h("div", { class: "cq-adform" }, rows.element,
-      h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, h("span", { text: "Reason for the decision" }), kbd("r")), reason)),
+    element: h("div", { class: "cq-adform" }, rows.element, why),
+    asksReason(/** @type {boolean} */ yes) { why.hidden = !yes; },
     note: rows.note,
     reason,
     complain: rows.complain,
@@ -51,12 +52,12 @@ export function verdictForm(rubric, changed) {
       answer = flipMark(answer, image);
       changed();
     },
-    /** What a judge had left open is no answer: its flags are a hint. @param {Validity} from @param {string} [why] stays as it is unless given */
-    fill(from, why) {
+    /** What a judge had left open is no answer: its flags are a hint. @param {Validity} from @param {string} [text] stays as it is unless given */
+    fill(from, text) {
       answer = { ...start(from), unsure: false, panel_opened: false };
       if (!answer.validated) answer.validated = answer.flags.length ? false : null;
       active = "";
-      if (why !== undefined) reason.value = why;
+      if (text !== undefined) reason.value = text;
       rows.complain(null);
       rows.draw(answer, active);
     },

@@ -7,3 +7,6 @@ export const SCREENS = {
   sessions: () => style("sessions").then(() => import("./sessions/screen.js")),
   targets: () => style("targets").then(() => import("./targets/screen.js")),
 };
+
+/** The screen on which a single item is answered. @type {(kind: Kind) => Promise<ScreenModule>} */
+export const screenOf = (kind) => (SCREENS[kind] ?? (() => style("survey").then(() => import("./survey/screen.js"))))();

@@ -2,6 +2,7 @@
 import { api, at, createGuard, say, setKeys, h } from "../shared/common.js";
 import { createClock } from "./work/clock.js";
 import { remember } from "./begin.js";
+import { createTalk } from "./work/discussion.js";
 import { createWork } from "./work/main.js";
 import { several } from "../shared/words.js";
 import { trainingName } from "./work/training.js";
@@ -12,7 +13,7 @@ const LOOKED_S = 2; // so long a look at an item is worth keeping
 export async function openDesk({ body, slot, me, name, others, desk: first, load }) {
   const { one } = first.study;
   const [page, kind] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), load()]);
-  const clock = createClock(), justShown = createGuard();
+  const clock = createClock(), justShown = createGuard(), talk = createTalk(name);
   const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, body, one, now: () => desk, show, stayed, leave, view: () => screen }));
   const { drafts, sending, places, progress } = work;
   const screen = kind.createScreen(page, { here: () => Boolean(desk?.item), changed, save, step: work.step, map: work.map, discard,
@@ -28,6 +29,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
   function show(/** @type {Desk} */ next) {
     desk = next;
     progress.draw(desk.study.name, desk.progress);
+    talk.show(desk.study, desk.item, desk.revision);
     if (!desk.item) return finished(desk);
     const { item, revision } = desk;
     remember(item.id);
@@ -116,13 +118,14 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
     const more = !same(screen.answer, sent.answer);
     screen.show({ name: nameOf(/** @type {{ id: string, position: number }} */ (desk.item)), revision: saved.revision, restored: more, study: desk.study });
     progress.draw(desk.study.name, desk.progress);
+    talk.show(desk.study, desk.item, desk.revision);
     if (more) changed();
     else draw();
   }
 
   // --- begin -----------------------------------------------------------------------------------
 
-  slot.replaceChildren(progress.element);
+  slot.replaceChildren(progress.element, talk.element);
   setKeys(kind.keysOf(page));
   setInterval(() => { if (desk?.item && !document.hidden) screen.looked(clock.seconds); }, 1000);
   await work.begin(first);

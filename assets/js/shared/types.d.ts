@@ -89,7 +89,7 @@ interface TargetPage { intro: string; marks: string[]; guide: { title: string; t
 /** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
 interface TargetMarks { marks: Record<string, string>; note: string }
 
-interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; protocol: string; accepting: boolean }
+interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; protocol: string; accepting: boolean; discussed?: boolean }
 interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
 interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
 interface Question {
@@ -127,7 +127,7 @@ interface ItemScreen<I, A> extends Part {
   sending(what: { state: string; text: string }): void;
 }
 interface ScreenModule { keysOf(page: object): string[][]; createScreen(page: object, does: ScreenActions): ItemScreen<{ id: string; position: number }, object> }
-interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean }
+interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean; discussed?: boolean }
 interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean; feedback?: Feedback }
 /** What is said of an answer in training, and at its end of all of them. */
 interface Feedback { right: boolean; expected: string; note: string; verdict: string }
@@ -141,17 +141,27 @@ interface Acknowledged<A> { saved: Saved; desk: DeskOf<never, A>; sent: Sent<A>;
 
 // --- adjudication --------------------------------------------------------------------------------
 
-type Why = "unsure" | "tie" | "split" | "flags";
-interface Case { item: string; number: number; why: Why | ""; decided: boolean }
-interface Judgement { label: string; answer: Validity; seconds: number }
-interface Decision { answer: Validity; reason: string; revision: number; by_you: boolean }
-interface OpenCase { item: Item; number: number; why: Why | ""; judgements: Judgement[]; judged_by_you: boolean; decision: Decision | null }
+type Why = "unsure" | "tie" | "split" | "flags" | "agreement";
+/** `why`: null until one has answered it oneself. */
+interface Case { item: string; number: number; why: Why | null; answered: boolean; decided: boolean }
+interface JudgementOf<A> { label: string; answer: A; told: string; seconds: number }
+type Judgement = JudgementOf<Validity>;
+interface Decision { answer: object; reason: string; revision: number; by_you: boolean }
+/** A message in a discussion. `label`: "You", "Adjudicator" or "Judge A". */
+interface Said { label: string; text: string; at: string }
+/** Of what others answered there is nothing while `first`, one's own answer, is null. */
+interface OpenCase {
+  item: { id: string; position: number; text?: string; reference?: Picture; target?: Picture }; number: number; decided: boolean; first: object | null;
+  why?: Why | null; judgements?: JudgementOf<object>[]; judged_by_you?: boolean; decision?: Decision | null; discussed?: boolean; messages?: Said[];
+}
+/** Which items need a decision, and who discusses them. */
+interface Needs { needs: ("unsure" | "tie" | "split")[]; below: number | null; discussion: "none" | "adjudicators" | "judges" }
 
 // --- studies ---------------------------------------------------------------------------------------
 
 /** How a kind of study calls things, and what it has. `groups`: names of the two ways to choose items; `options`: of its report; `undefined`: the statistic. */
 interface KindWords {
-  title: string; one: string; many: string; asks: string; undefined: string; groups: [string, string]; options: string[]; adjudicated: boolean; survey: boolean;
+  title: string; one: string; many: string; asks: string; undefined: string; groups: [string, string]; options: string[]; unsure: boolean; survey: boolean;
   plans: boolean; scored: string; score_type: string;
 }
 interface Counts { items: number; assignments: number; done: number; unsure: number; people: number; decisions: number }
@@ -169,7 +179,7 @@ interface SeatProgress {
   away: boolean; finished_at: string | null; code: string | null;
 }
 interface OneStudy {
-  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean; guidelines: string;
+  study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; needs: Needs; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean; guidelines: string;
 }
 interface SubsetRow {
   dataset: string; audited_required: number; validated_solved: number; audited_unresolved: number; validated_unsolved: number; audited_other: number;
@@ -381,11 +391,11 @@ interface Answers {
   "me": Me; "sign-out": unknown;
   "people/all": People; "log/acts": Acts;
   "study/mine": { studies: { name: string; kind: Kind; accepting: boolean; joined: boolean; done: number; total: number }[] };
-  "study/rubric": Rubric | Survey | SessionPage | TargetPage; "study/at": ValidityDesk | SurveyDesk | SessionDesk | TargetDesk; "study/join": ValidityDesk | SurveyDesk | SessionDesk | TargetDesk; "study/overview": { places: Place[] };
+  "study/rubric": Rubric | Survey | SessionPage | TargetPage; "study/at": ValidityDesk | SurveyDesk | SessionDesk | TargetDesk; "study/join": ValidityDesk | SurveyDesk | SessionDesk | TargetDesk; "study/overview": { places: Place[] }; "study/discussion": { messages: Said[] }; "study/say": { messages: Said[] };
   "study/save": { saved: Saved; desk: ValidityDesk | SurveyDesk | SessionDesk | TargetDesk }; "study/gate": { passed: boolean; desk: SurveyDesk }; "study/draft": { kept: boolean };
   "study/more": { added: number; desk: ValidityDesk | SurveyDesk | SessionDesk | TargetDesk };
-  "adjudicate/studies": { studies: { name: string; accepting: boolean; done: number; decisions: number }[] }; "adjudicate/queue": { cases: Case[] };
-  "adjudicate/case": OpenCase; "adjudicate/decide": { decision: Decision; overtook: boolean };
+  "adjudicate/studies": { studies: { name: string; accepting: boolean; done: number; decisions: number }[] }; "adjudicate/queue": { cases: Case[]; kind: Kind };
+  "adjudicate/case": OpenCase; "adjudicate/answer": OpenCase; "adjudicate/say": { messages: Said[] }; "adjudicate/needs": { needs: Needs }; "adjudicate/decide": { decision: Decision; overtook: boolean };
   "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans; "studies/targets": TargetCounts;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };

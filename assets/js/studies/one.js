@@ -40,7 +40,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
   const settings = screen.may("manage") ? settingsPart(screen, () => known, () => afresh()) : null;
   const link = (/** @type {string} */ page, /** @type {string} */ text) => h("p", {}, h("a", { class: "cq-btn", href: `${at(page)}?${query}`, text }));
   /** @type {Partial<Record<Tab, Child>>} */
-  const panes = { progress: [tiles, people], [words.survey ? "quality" : "analysis"]: came, ...(quality ? { quality: quality.element } : {}), ...(words.adjudicated ? { adjudicate: cases } : {}),
+  const panes = { progress: [tiles, people], [words.survey ? "quality" : "analysis"]: came, ...(quality ? { quality: quality.element } : {}), adjudicate: cases,
     files, settings: [settings?.element, plan], ...(recruits ? { invite: recruits.element } : {}) };
   panes.analysis = [panes.analysis, h("section", {}, h("h2", { text: "Report" }), h("p", { class: "cq-quiet", text: "Agreement, intervals, figures and tables." }), screen.may("results") ? link("analysis", "Open the analysis") : null)];
   const shownTabs = /** @type {Tab[]} */ (Object.keys(TABS)).filter((tab) => panes[tab]);
@@ -78,7 +78,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
             ? h("a", { class: "cq-btn small", href: `${at("adjudicate")}?${query}`, text: `Adjudicate ${plural(pressing, "case")}` }) : null,
           screen.may("manage") ? (study.accepting
             ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
-              ["Close the study?", `It will no longer accept answers. Existing answers are kept${words.adjudicated ? ", and adjudication goes on" : ""}. You can reopen it.`, "Close it"], "Closed") })
+              ["Close the study?", `It will no longer accept answers. Existing answers are kept, and adjudication goes on. You can reopen it.`, "Close it"], "Closed") })
             : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
               ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
   }
@@ -91,7 +91,8 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
         h("span", { text: `${count(done)} of ${plural(assignments, "answer")}` }), bar(done, unsure, assignments, `${percent(done, assignments)} % answered`)),
       tile(count(counts.items), counts.items === 1 ? one : many),
       tile(count(counts.people), counts.people === 1 ? "person" : "people"),
-      ...(words.adjudicated ? [tile(count(unsure), unsure === 1 ? "unsure answer" : "unsure answers"), tile(count(counts.decisions), "adjudicated")] : []));
+      ...(words.unsure ? [tile(count(unsure), unsure === 1 ? "unsure answer" : "unsure answers")] : []),
+      ...(words.unsure || counts.decisions ? [tile(count(counts.decisions), "adjudicated")] : []));
   }
   function draw() {
     drawHead();
@@ -101,7 +102,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     files.replaceChildren(h("h2", { text: "Files" }), ...(known.study.counts.done || known.study.counts.decisions ? [] : [h("p", { class: "cq-quiet", text: "Nothing judged yet: the files have the items without answers." })]), menu);
     came.replaceChildren(known.study.counts.done ? results.element : nothing);
     const { open, decided } = known.queue;
-    cases.replaceChildren(h("h2", { text: "Adjudicate" }), h("p", { text: open || decided ? `${plural(open, "case")} to decide, ${count(decided)} decided.` : "No item needs a decision." }),
+    cases.replaceChildren(h("h2", { text: "Adjudicate" }), h("p", { text: open || decided ? `${plural(open, "case")} to decide, ${count(decided)} decided.` : known.needs.needs.length || known.needs.below !== null ? "No item needs a decision." : "Choose on the tab Settings which items need a decision." }),
       screen.may("adjudicate") && open ? link("adjudicate", "Adjudicate") : "");
     settings?.again();
   }
@@ -205,7 +206,7 @@ export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} *
     return [title, h("p", { class: "cq-quiet", text: "Nobody has started yet." })];
   }
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
-    study.words.adjudicated ? h("th", { scope: "col", class: "num", text: "Unsure" }) : null, h("th", { scope: "col", class: "num", text: "Median time" }),
+    study.words.unsure ? h("th", { scope: "col", class: "num", text: "Unsure" }) : null, h("th", { scope: "col", class: "num", text: "Median time" }),
     h("th", { scope: "col", class: "num", text: "Last seen" }), study.words.survey ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
   return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
@@ -218,7 +219,7 @@ function line(screen, study, person, release) {
   return h("tr", {}, h("th", { scope: "row" }, h("b", { text: name, dir: "auto" }), person.away ? chip("away", "warn") : null),
     h("td", {}, bar(done, unsure, total, `${percent(done, total)} % answered`),
       h("small", { text: `${count(done)} of ${count(total)}${left}` })),
-    study.words.adjudicated ? h("td", { class: "num", text: count(unsure) }) : null, h("td", { class: "num", text: lasting(person.median_seconds) }),
+    study.words.unsure ? h("td", { class: "num", text: count(unsure) }) : null, h("td", { class: "num", text: lasting(person.median_seconds) }),
     h("td", { class: "num", text: ago(person.seen_at) }),
     study.words.survey ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
     screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",

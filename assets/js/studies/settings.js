@@ -51,11 +51,32 @@ export function settingsPart(screen, known, changed) {
       tellIn(said, messageOf(error));
     }
   } });
+  const REASONS = /** @type {[Needs["needs"][number], string][]} */ ([["split", "judges differ in any way"], ["tie", "as many judges on one side as on the other"], ["unsure", "a judge was unsure"]]);
+  const WHO = /** @type {[Needs["discussion"], string][]} */ ([["none", "nobody"], ["adjudicators", "adjudicators"], ["judges", "adjudicators, and the judges of the item"]]);
+  const wrong = h("p", { class: "cq-inline", role: "alert", hidden: true });
+  const needs = () => known().needs;
+  const boxes = REASONS.map(([value, words]) => ({ value, box: h("input", { type: "checkbox", checked: needs().needs.includes(value) }), words }));
+  const below = h("input", { type: "number", class: "cq-strule", min: 0, max: 100, step: 1, value: needs().below === null ? "" : Math.round(100 * Number(needs().below)), "aria-label": "Mean agreement below, in %" });
+  const talk = h("select", { "aria-label": "Who discusses an item" }, WHO.map(([value, words]) => h("option", { value, text: words, selected: value === needs().discussion })));
+  const keeps = button("Save what needs a decision", async () => {
+    tellIn(wrong, "");
+    try {
+      await api("POST", "adjudicate/needs", { study: title(), needs: { needs: boxes.filter(({ box }) => box.checked).map(({ value }) => value),
+        below: below.value === "" ? null : Number(below.value) / 100, discussion: talk.value } });
+      await changed();
+    } catch (error) {
+      tellIn(wrong, messageOf(error));
+    }
+  });
+  const deciding = h("section", {}, h("h2", { text: "Adjudication" }),
+    h("p", { class: "cq-quiet", text: "Which items an adjudicator decides. Adjudicators answer an item themselves before they see what judges answered." }),
+    h("ul", { class: "cq-strules" }, boxes.map(({ box, words }) => h("li", {}, h("label", {}, box, ` ${words}`))),
+      h("li", {}, "the mean agreement of two judges is below", below, "%"), h("li", {}, "An item is discussed by", talk)), wrong, h("p", { class: "cq-row" }, keeps));
   let text = known().guidelines;
   const guide = guideEditor({ value: text, changed: (to) => { text = to; saves.disabled = false; }, read: (given) => api("POST", "studies/guide", { study: title(), text: given, keep: false }) });
   guide.draw();
   return {
-    element: h("div", {}, h("section", {}, h("h2", { text: "Study" }), h("div", { class: "cq-row" }, button("Rename", rename), button("Duplicate", duplicate), archive, button("Remove", remove))),
+    element: h("div", {}, h("section", {}, h("h2", { text: "Study" }), h("div", { class: "cq-row" }, button("Rename", rename), button("Duplicate", duplicate), archive, button("Remove", remove))), deciding,
       h("section", {}, h("h2", { text: "Guidelines" }), h("div", { class: "cq-stform" }, guide.element), said, h("p", { class: "cq-row" }, saves))),
     again() { archive.textContent = known().study.archived ? "Bring back" : "Archive"; },
   };

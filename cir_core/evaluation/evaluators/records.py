@@ -12,7 +12,7 @@ import numpy as np
 
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, share_estimates
 from cir_core.support.texts import quoted
 
 
@@ -90,7 +90,7 @@ def means(columns: Columns, groups: Sequence[Any], seed: int | None) -> dict[Mea
 
 def _estimates(samples: Sequence[Values], seed: int | None) -> Sequence[MeanEstimate]:
     if seed is not None:
-        return estimates(samples, seed=seed)
+        return share_estimates(samples, seed=seed)
     return [MeanEstimate(float(value), None, None) for value in np.mean([one.mean(axis=0) for one in samples], axis=0)]
 
 

@@ -52,6 +52,22 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
     return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
 
 
+def share_estimates(groups: Sequence[npt.ArrayLike], *, seed: int) -> tuple[MeanEstimate, ...]:
+    """:func:`estimates` of values from 0 to 1 that are no differences, such as recall. Where all are 0, or all 1, every
+    replicate is the same; that has Wilson's interval, of as many queries as a mean of the groups' means is worth."""
+    from statsmodels.stats.proportion import proportion_confint
+
+    samples = [np.asarray(group, dtype=np.float64) for group in groups]
+    found = list(estimates(samples, seed=seed))
+    worth = len(samples) ** 2 / sum(1 / len(sample) for sample in samples)
+    for place, one in enumerate(found):
+        if one.low is not None and one.value in (0.0, 1.0):    # then all are
+            low, high = proportion_confint(one.value * worth, worth, 1 - CONFIDENCE, method="wilson")
+            found[place] = MeanEstimate(one.value, 0.0 if one.value == 0 else float(low),
+                                        1.0 if one.value == 1 else float(high))
+    return tuple(found)
+
+
 def estimates_of_many(
     groups: Sequence[npt.ArrayLike], *, seed: int, units: Sequence[Sequence[object]] | None = None
 ) -> tuple[MeanEstimate, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from annotation.analysis.people.profiles import People
+from annotation.analysis.people.times import Times
 from annotation.analysis.records.common import About, Rater
 from cir_core.reports.records import Estimate
 
@@ -110,6 +111,7 @@ class TargetReport:
     choice: ThresholdChoice
     people: tuple[PersonMarks, ...]
     others: People | None = None   # None without an answer
+    times: Times | None = None     # over time: the share of a query's images marked yes
 
     @property
     def selected_answers(self) -> int:

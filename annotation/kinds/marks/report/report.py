@@ -8,8 +8,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from annotation.analysis.about import about, about_json, finite
 from annotation.analysis.people.profiles import people_json, people_of
+from annotation.analysis.people.time_section import times_json
+from annotation.analysis.people.times import Times, answered, same_as_others, times_of
 from annotation.analysis.records import Options, Rater, Selection, StudyAnswers
 from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
@@ -62,14 +66,33 @@ def target_report(
         thresholds.curve(compared, threshold, options.undefined), thresholds.choice(compared, threshold, options),
         tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)),
         people_of(Ratings(found.marks.codes, ("no", "yes"), "image"), found.raters, "nominal", options,
-                  groups=found.marks.queries) if found.raters else None)
+                  groups=found.marks.queries) if found.raters else None,
+        _times(chosen, found, options) if found.raters else None)
+
+
+def _times(chosen: StudyAnswers, found: _Selected, options: Options) -> Times:
+    """The same as others: the share of a query's images, among those where that can be said."""
+    seats, columns = seat_numbers(chosen.seats), {one.seat: place for place, one in enumerate(found.raters)}
+    images: dict[str, list[int]] = {}
+    for row, one in enumerate(found.images):
+        images.setdefault(one.item.item_id, []).append(row)
+    agrees = same_as_others(Ratings(found.marks.codes, ("no", "yes"), "image"))
+    same, yes = dict[str, float](), dict[str, float]()
+    for given in chosen.judgements:
+        mine = agrees[images[given.item_id], columns[seats[name_key(given.annotator)]]]
+        if not np.isnan(mine).all():
+            same[given.judgement_id] = float(np.nanmean(mine))
+        marks = list(given.answer["marks"].values())
+        yes[given.judgement_id] = marks.count("yes") / len(marks)
+    return times_of(answered(chosen, chosen.judgements, same, yes), found.raters, options)
 
 
 def _selected(chosen: StudyAnswers, options: Options) -> _Selected:
     people = raters(chosen, chosen.judgements, hide=options.hide_names)
     columns = {rater.seat: number for number, rater in enumerate(people)}
     seats, given = seat_numbers(chosen.seats), by_item(chosen.judgements)
-    images = marked_images([item for item in chosen.items if item.item_id in given], chosen.judgements)
+    images = marked_images([item for item in chosen.items if item.item_id in given], chosen.judgements,
+                           chosen.decisions)
     number = {item.item_id: place for place, item in enumerate(chosen.items)}
     rows: list[list[str | None]] = []
     for one in images:
@@ -122,6 +145,7 @@ def target_json(report: TargetReport) -> dict[str, Any]:
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.answers, "marks": dict(one.marks),
                     "kappa": finite(one.kappa)} for one in report.people],
         "people": people_json(report.others) if report.others else [],
+        "times": times_json(report.times) if report.times else None,
         "about": about_json(report.about),
     }
 

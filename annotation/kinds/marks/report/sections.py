@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from annotation.analysis.people.profiles import people_figure, people_how, people_tables
+from annotation.analysis.people.time_section import times_section
 from annotation.analysis.records import Estimate, ReportTable, Section
 from annotation.analysis.rendering import (
     counted,
@@ -25,6 +26,7 @@ _MEASURES = (("kappa", "Cohen’s κ"), ("agreement", "Agreement"), ("precision"
 def target_sections(report: TargetReport) -> tuple[Section, ...]:
     """All sections in order."""
     return (_glance(report), _agreement(report), _threshold(report), _people(report),
+            *(times_section(report.times, "Images marked yes", "share", "query") if report.times else ()),
             method_section(report.about, report.raters, _how(report)))
 
 

@@ -18,12 +18,16 @@ from annotation.analysis.statistics.correlation import RatedSets, compare_metric
 from annotation.analysis.statistics.method_order import predicted
 from annotation.analysis.statistics.rates import RATES, Compared
 from annotation.analysis.statistics.shares import share
+from annotation.kinds.preference.answers import RATINGS
 from annotation.kinds.preference.hp_fashioniq import KEPT
 from annotation.kinds.preference.method_results import PairResult, method_results
 from annotation.kinds.preference.report.records import MethodPair, MetricReport
 from annotation.records import Item, Judgement
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
+
+_PARTS = 5
+_LEVEL, _POWER = 0.05, 0.8
 
 
 def rated_sets(rows: AnswerRows, metric: MetricScores, options: Options) -> RatedSets:
@@ -46,7 +50,32 @@ def metric_report(
                             rows.units(options.resample))
     return MetricReport(
         metric.name, metric.description, len(sets.scored.score), shapiro(sets.score), spearman(sets, options, units),
-        kendall(sets), {form.key: form(answers, options, units) for form in RATES}, metric.notes)
+        kendall(sets), {form.key: form(answers, options, units) for form in RATES}, metric.notes,
+        ratings_by_value(sets.scored.score, sets.scored.rating))
+
+
+def ratings_by_value(score: Values, rating: Values) -> tuple[tuple[float, float, tuple[int, ...]], ...]:
+    """The rated sets in at most five parts by score, as equal in size as ties allow: least and greatest score of each,
+    and how many of its sets are rated 1 to 5. Both are (sets,)."""
+    different = np.unique(score)
+    if len(different) > _PARTS:
+        edges = np.unique(np.quantile(score, np.arange(1, _PARTS) / _PARTS))
+        part = np.searchsorted(edges, score, side="left")
+    else:
+        part = np.searchsorted(different, score)
+    return tuple((float(score[part == one].min()), float(score[part == one].max()), likert_counts(rating[part == one]))
+                 for one in np.unique(part))
+
+
+def likert_counts(rating: Values) -> tuple[int, ...]:
+    """How many of ``rating`` are 1, 2, 3, 4 and 5."""
+    return tuple(int((rating == level).sum()) for level in RATINGS)
+
+
+def method_ratings(met: Meetings) -> dict[str, tuple[int, ...]]:
+    """By method, of answers that compare two methods: how many of its sets are rated 1 to 5."""
+    method, rating = np.concatenate([met.one, met.two]), met.ratings.T.ravel()
+    return {name: likert_counts(rating[method == place]) for place, name in enumerate(met.methods)}
 
 
 def metric_tests(rows: AnswerRows, metrics: Sequence[MetricScores], options: Options) -> tuple[MetricTest, ...]:
@@ -111,6 +140,19 @@ def method_pairs(
     return tuple(found)
 
 
+def answers_needed(pair: MethodPair, pairs: int) -> int | None:
+    """Answers, ties included, with which the next study finds a preference as strong as this one in four of five
+    attempts (power 0.8): two-sided binomial test against one half at 0.05 / ``pairs``, the first step of Holm's
+    correction. Normal approximation. None if nothing was preferred."""
+    from scipy.stats import norm
+
+    share, decided = pair.first_preferred.value, pair.answers - pair.ties
+    if share is None or share == 0.5 or not decided:
+        return None
+    reach = norm.isf(_LEVEL / pairs / 2) / 2 + norm.ppf(_POWER) * np.sqrt(share * (1 - share))
+    return int(np.ceil((reach / (share - 0.5)) ** 2 * pair.answers / decided))
+
+
 def with_order(pairs: Sequence[MethodPair], methods: Sequence[Strength]) -> tuple[MethodPair, ...]:
     """With what the strengths predict, and Holm's correction of the pairs' tests against one half."""
     from statsmodels.stats.multitest import multipletests
@@ -122,7 +164,8 @@ def with_order(pairs: Sequence[MethodPair], methods: Sequence[Strength]) -> tupl
     found = []
     for pair in pairs:
         one, other = strength.get(pair.first), strength.get(pair.second)
-        found.append(replace(pair, p_holm=p_holm.get((pair.first, pair.second)),
+        found.append(replace(pair, needed=answers_needed(pair, len(tested)),
+                             p_holm=p_holm.get((pair.first, pair.second)),
                              predicted=None if one is None or other is None else predicted(one, other)))
     return tuple(found)
 

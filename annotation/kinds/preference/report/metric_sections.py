@@ -3,16 +3,19 @@ preference report on methods: strengths and pairwise comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from annotation.analysis.records import Estimate, Figure, Rate, ReportColumn, ReportTable, Section
 from annotation.analysis.rendering import each, reasons, values
 from annotation.analysis.statistics.answer_rows import drawn_whole
-from annotation.analysis.statistics.method_order import circular_triads, elo
+from annotation.analysis.statistics.method_order import circular_triads, elo, predicted
 from annotation.analysis.statistics.rates import RATES
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
 from cir_core.reports.cells import shown, shown_interval
-from cir_core.reports.figures import MatrixCell, Series, dots, matrix
+from cir_core.reports.figures import MatrixCell, Series, dots, likert, matrix
 from cir_core.reports.records import count, number, p_value, ranged, text
 
+_LEVELS = ("1", "2", "3", "4", "5")
 _NAMED = 5      # circular triads in a note
 _NO_METRIC = "No metric: the sets have no scores."
 
@@ -34,7 +37,7 @@ def metrics_section(report: PreferenceReport) -> Section:
         "metrics", "Metrics",
         "How a metric’s value of a set tracks its rating. Correlation is by ranks: a small Shapiro–Wilk p means that "
         "values are not normal. p of ρ and τ treats rated sets as independent.",
-        figures=(figure,) if _any(rhos) else (), tables=(table,))
+        figures=((figure,) if _any(rhos) else ()) + _likert_of_metrics(report), tables=(table,))
 
 
 def rates_are_drawn(report: PreferenceReport) -> bool:
@@ -139,17 +142,21 @@ def methods_section(report: PreferenceReport) -> Section:
         "method-pairs", "Methods by pair",
         (text("first", "A"), text("second", "B"), count("answers", "Answers"), count("ties", "Ties"),
          *ranged("rate", "A preferred", "share"), count("preferences", "Preferences"), p_value(),
-         p_value("p_holm", "p (Holm)"), ReportColumn("predicted", "Predicted", "share"),
+         p_value("p_holm", "p (Holm)"), count("needed", "Answers needed"),
+         ReportColumn("predicted", "Predicted", "share"),
          *ranged("adjusted", "Adjusted for sides", "share"), ReportColumn("first_side", "First side", "share"),
          count("first_side_n", "Sides known"), *ranged("difference", "Rating of A minus B"),
          count("difference_n", "Answers rated"), text("reason", "Remark")),
         tuple((one.first, one.second, one.answers, one.ties, *values(one.first_preferred), one.first_preferred.n,
-               one.first_preferred.p, one.p_holm, one.predicted, *values(one.adjusted), one.first_side.value,
-               one.first_side.n, *values(one.mean_difference), one.mean_difference.n,
+               one.first_preferred.p, one.p_holm, one.needed,
+               one.predicted, *values(one.adjusted), one.first_side.value, one.first_side.n,
+               *values(one.mean_difference), one.mean_difference.n,
                reasons({"Adjusted": one.adjusted, "Rating": one.mean_difference}))
               for one in report.pairs),
         "p: two-sided exact binomial test against one half, answers taken as independent; Holm’s correction over all "
-        "pairs. Predicted: by the strengths, ties counting half. " + _transitive(report) if report.pairs else "", empty)
+        "pairs. Answers needed: in the next study, to find a preference as strong as this one with power 0.8 after "
+        "that correction; answers of one person or question are alike, so take more. Predicted: by the strengths, ties "
+        "counting half. " + _transitive(report) if report.pairs else "", empty)
     series = [Series("as answered", plain)]
     if any(one.value is not None for one in adjusted):
         series.append(Series("adjusted for sides", adjusted))
@@ -159,8 +166,36 @@ def methods_section(report: PreferenceReport) -> Section:
         "methods", "Methods",
         "Bradley–Terry strengths put all methods on one scale, even methods that were rarely compared. Ties count "
         "half there; rates leave them out.",
-        figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report),
+        figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report)
+        + _predicted_rates(report) + _likert_of_methods(report),
         tables=(strengths, pairs))
+
+
+def _likert_of_methods(report: PreferenceReport) -> tuple[Figure, ...]:
+    names = [one.method for one in report.methods if one.method in report.method_ratings]
+    if not names:
+        return ()
+    counts = [report.method_ratings[name] for name in names]
+    return (likert("method-ratings", "Ratings by method", "Ratings from 1 to 5 of each method’s sets. "
+                   + _spoken(names, counts), names, counts, _LEVELS),)
+
+
+def _likert_of_metrics(report: PreferenceReport) -> tuple[Figure, ...]:
+    """Ratings beside the values of each metric, lowest first."""
+    found = []
+    for place, one in enumerate(report.metrics):
+        if len(one.ratings) > 1:
+            names = [shown(low, "number") if low == high else f"{shown(low, 'number')} to {shown(high, 'number')}"
+                     for low, high, _ in one.ratings]
+            counts = [of for _, _, of in one.ratings]
+            found.append(likert(f"ratings-by-value-{place + 1}", f"Ratings by value of {one.name}",
+                                f"Ratings from 1 to 5 of sets by their value of {one.name}. " + _spoken(names, counts),
+                                names, counts, _LEVELS, down=one.name))
+    return tuple(found)
+
+
+def _spoken(names: Sequence[str], counts: Sequence[Sequence[int]]) -> str:
+    return "; ".join(f"{name}: {', '.join(map(str, of))} sets" for name, of in zip(names, counts, strict=True)) + "."
 
 
 def _elo(strength: Estimate) -> tuple[float | None, ...]:
@@ -194,6 +229,27 @@ def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
     return (matrix("win-rates", "How often the row’s method is preferred to the column’s",
                    f"Share of preferences for one of two methods. {spoken}.", names, cells, scale="preferred",
                    diverging=True),)
+
+
+def _predicted_rates(report: PreferenceReport) -> tuple[Figure, ...]:
+    """The same by the strengths, also of pairs that nobody compared."""
+    fitted = [one for one in report.methods if one.value.value is not None]
+    if len(fitted) < 2:
+        return ()
+    answers = {frozenset((pair.first, pair.second)): pair.answers for pair in report.pairs}
+    cells, said = dict[tuple[int, int], MatrixCell](), []
+    for row, one in enumerate(fitted):
+        for column, other in enumerate(fitted):
+            if row != column and one.value.value is not None and other.value.value is not None:
+                value = predicted(one.value.value, other.value.value)
+                n = f"n = {answers.get(frozenset((one.method, other.method)), 0):,}"
+                cells[row, column] = MatrixCell(
+                    value, (f"{one.method} over {other.method}", f"predicted {shown(value, 'share')}", n), n)
+                if row < column:
+                    said.append(f"{one.method} over {other.method} {shown(value, 'share')}")
+    return (matrix("predicted-win-rates", "The same as the strengths predict, ties counting half",
+                   f"Share that the strengths predict. n: answers that compare the two. {'; '.join(said)}.",
+                   [one.method for one in fitted], cells, scale="predicted", diverging=True),)
 
 
 def _predicted(pair: MethodPair, *, turned: bool) -> str:

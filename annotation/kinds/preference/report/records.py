@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from annotation.analysis.people.profiles import People
@@ -25,6 +25,8 @@ class MetricReport:
     kendall: Estimate              # tau-b
     rates: Mapping[str, Rate]
     notes: tuple[str, ...] = ()
+    ratings: tuple[tuple[float, float, tuple[int, ...]], ...] = ()   # least and greatest value of a fifth of the rated
+                                                                     # sets, and how many of them got 1 to 5
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,7 @@ class MethodPair:
     mean_difference: Estimate      # rating of the first minus that of the second
     predicted: float | None = None # share of preferences for the first by the strengths, ties counting half
     p_holm: float | None = None    # of ``first_preferred`` against one half, corrected for all pairs
+    needed: int | None = None      # answers with which the next study finds a difference of this size
 
 
 @dataclass(frozen=True)
@@ -81,6 +84,7 @@ class PreferenceReport:
     preference_agreement: Mapping[str, Estimate]   # likewise, over shared questions
     people: People | None = None                   # by preferences on shared questions; None without such
     sides: tuple[Estimate, ...] = ()               # of each rater: preferences for the set shown first
+    method_ratings: Mapping[str, tuple[int, ...]] = field(default_factory=dict)    # sets of it with 1 to 5
     times: Times | None = None                     # over time: the mean of an answer's two ratings
 
     @property

@@ -42,6 +42,7 @@ from annotation.kinds.preference.answers import RATINGS, Preference, contradicts
 from annotation.kinds.preference.quality import flagged, people_quality, side_bias
 from annotation.kinds.preference.report.metric_reports import (
     method_pairs,
+    method_ratings,
     metric_report,
     metric_tests,
     recall_scores,
@@ -115,6 +116,7 @@ def preference_report(
         preference_agreement=preference_agreement(rows, options),
         people=people_of_preferences(rows, people, _columns(selected, valid), options), sides=tuple(
             sides[one.seat] for one in people),
+        method_ratings=method_ratings(met),
         times=_times(selected, valid, rows, people, options) if people else None,
     )
 
@@ -212,6 +214,7 @@ def preference_json(report: PreferenceReport) -> dict[str, Any]:
         "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements,
                     **({"first_side": _share(side)} if side else {})}
                    for one, side in zip_longest(report.raters, report.sides)],
+        "method_ratings": {name: _likert(counts) for name, counts in report.method_ratings.items()},
         "people": people_json(report.people) if report.people else [],
         "times": times_json(report.times) if report.times else None,
         "about": about_json(report.about),
@@ -224,6 +227,8 @@ def _metric(of: MetricReport) -> dict[str, Any]:
         **{f"preference_rate_{key}": _rate(rate) for key, rate in of.rates.items()},
         "kendall": estimate_json(of.kendall, "p", first="tau_b"), "scored_sets": of.scored,
         "description": of.description, "notes": list(of.notes),
+        "ratings_by_value": [
+            {"low": low, "high": high, "ratings": _likert(counts)} for low, high, counts in of.ratings],
     }
 
 
@@ -252,4 +257,8 @@ def _pair(of: MethodPair) -> dict[str, Any]:
     return {"first": of.first, "second": of.second, "answers": of.answers, "ties": of.ties,
             "first_preferred": _share(of.first_preferred), "adjusted": estimate_json(of.adjusted),
             "first_side": _share(of.first_side), "mean_difference": estimate_json(of.mean_difference),
-            "predicted": finite(of.predicted), "p_holm": finite(of.p_holm)}
+            "predicted": finite(of.predicted), "p_holm": finite(of.p_holm), "answers_needed": of.needed}
+
+
+def _likert(counts: Sequence[int]) -> dict[str, int]:
+    return {str(rating): count for rating, count in enumerate(counts, 1)}

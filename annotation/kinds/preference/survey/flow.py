@@ -193,7 +193,7 @@ def completion_code(study: Study, annotator: str) -> str | None:
 def finished_code(study: Study, annotator: str, events: Sequence[StudyEvent]) -> str | None:
     """The code that was issued to this person, else the one that would be issued. None for whom the study has ended
     below the mark of its training or gold items."""
-    if any(event.kind == "care" and event.payload.get("act") == "end" for event in events):
+    if any(event.ends_study for event in events):
         return None
     given = next((event.payload.get("code") for event in events if event.kind == "finish"), None)
     return given if isinstance(given, str) else completion_code(study, annotator)

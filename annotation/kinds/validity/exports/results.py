@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from annotation.adjudication.needs import cases, queue_json
+from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.labels import (
-    Case,
     FinalLabel,
     LabelRule,
     Subset,
     SubsetRow,
     count_subset,
     final_labels,
-    queue,
 )
 from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric, load_rubric
 from annotation.records import Item, Study
@@ -35,25 +35,15 @@ def results_json(
     }
 
 
-def queue_of(store: StudyStore, study: Study) -> list[Case]:
-    """The items to adjudicate, and those that were: :func:`annotation.kinds.validity.labels.queue`."""
-    return queue(store.items(study.study_id), store.judgements(study.study_id), store.decisions(study.study_id),
-                 rubric=load_rubric(study.protocol))
-
-
 def validity_results(store: StudyStore, study: Study, rule: LabelRule) -> Results:
     """By the label rule ``rule``."""
     rubric, items = load_rubric(study.protocol), store.items(study.study_id)
-    labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule, rubric=rubric)
+    judgements, decisions = store.judgements(study.study_id), store.decisions(study.study_id)
+    labels = final_labels(items, judgements, decisions, rule, rubric=rubric)
+    queue = queue_json(cases(items, judgements, decisions, study, Validity()))
     subset = count_subset(items, labels, rubric=rubric)
     return Results(tuple(_tables(subset, rubric)), f"Rule: {rule}. An adjudicator's decision takes precedence.",
-                   {**subset_json(subset, rubric, rule), "queue": queue_json(queue_of(store, study))},
-                   "Valid of audited queries")
-
-
-def queue_json(cases: Sequence[Case]) -> dict[str, int]:
-    waiting = sum(not case.decided for case in cases)
-    return {"open": waiting, "decided": len(cases) - waiting}
+                   {**subset_json(subset, rubric, rule), "queue": queue}, "Valid of audited queries")
 
 
 def subset_json(subset: Subset, rubric: Rubric, rule: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@ import { api, createGuard, say, setKeys, style, toast } from "../../shared/commo
 import { remember } from "../begin.js";
 import { createClock } from "../work/clock.js";
 import { endScreen } from "../workspace.js";
+import { createTalk } from "../work/discussion.js";
 import { createWork } from "../work/main.js";
 import { trainingName } from "../work/training.js";
 import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./answer.js";
@@ -19,7 +20,7 @@ const LOOKED_S = 2; // so long a look at a question is worth keeping
 export async function openSurvey({ body, slot, me, name, others, desk: first }) {
   const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
   const page = /** @type {Survey} */ (found);
-  const clock = createClock(), justShown = createGuard();
+  const clock = createClock(), justShown = createGuard(), talk = createTalk(name);
   const work = /** @type {import("../work/main.js").Work<Preference>} */ (
     createWork({ name, me, body, one: "question", sharp, now: () => desk, show, stayed, leave, view: () => view }));
   const { drafts, sending, places, progress } = work;
@@ -39,6 +40,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     const { item, gate, revision } = desk;
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
     remember(item?.id ?? null);
+    talk.show(desk.study, item, revision);
     if (!item) return gate && gate.kind !== "finished" ? gates.show(gate, desk.progress.done > 0, said) : finished(desk, gate);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
     const restored = draft !== null && !same(draft.answer, desk.answer);
@@ -180,6 +182,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     const more = !same(answer, sent.answer);
     shown(more);
     progress.draw(desk.study.name, desk.progress, whereOf(item));
+    talk.show(desk.study, item, desk.revision);
     if (more) keep();
   }
 
@@ -192,7 +195,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   // --- begin -----------------------------------------------------------------------------------
 
-  slot.replaceChildren(progress.element);
+  slot.replaceChildren(progress.element, talk.element);
   setKeys(keysOf(page));
   listen(keyTable(page, {
     asking: () => asks, save, meant, step, sheet, map: work.map, zoom: view.zoom,

@@ -57,8 +57,9 @@ async function map(sorted, now, one) {
   const name = `${one[0].toUpperCase()}${one.slice(1)}`;
   const count = (/** @type {string} */ state) => sorted.filter((place) => place.state === state).length;
   const changes = sorted.filter((place) => place.draft).length;
-  const stateOf = (/** @type {Place} */ place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
-  const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
+  const savedOf = (/** @type {Place} */ place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
+  const stateOf = (/** @type {Place} */ place) => `${savedOf(place)}${place.discussed ? ", discussed" : ""}`, talks = sorted.filter((place) => place.discussed);
+  const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, "data-discussed": place.discussed, tabindex: -1,
     "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
     onclick: () => map.close(place.item) }));
   const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
@@ -66,7 +67,8 @@ async function map(sorted, now, one) {
     h("header", {}, h("h2", { text: `All ${several(one)}` }), closer()),
     h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
       h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
-    changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
+    changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null,
+    talks.length ? h("li", {}, h("i", { class: "st-square", "data-discussed": true }), `${talks.length.toLocaleString("en")} discussed`) : null),
     grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
   map.addEventListener("keydown", (event) => {
     const at = squares.findIndex((square) => square === document.activeElement);

@@ -1,26 +1,12 @@
 // The first items on the screen that judges have, over the whole window, as theirs is. Nothing of it is saved.
-import { closer, dialog, h, once, style } from "../../shared/common.js";
-import { SCREENS } from "../../annotate/kinds.js";
-import { start } from "../../annotate/survey/answer.js";
-import { createSurveyView } from "../../annotate/survey/view.js";
+import { closer, dialog, h, once } from "../../shared/common.js";
+import { screenOf } from "../../annotate/kinds.js";
 
 const nothing = () => {};
 
 /** @param {Kind} kind @param {DraftLook} look @returns {Promise<{ element: HTMLElement, show(desk: DraftLook["desks"][number], number: number): void }>} */
-async function screenOf(kind, { page }) {
-  const load = SCREENS[kind];
-  if (!load) {
-    await style("survey");
-    const survey = /** @type {Survey} */ (page);
-    const view = createSurveyView({ page: survey, act: nothing, save: nothing, meant: nothing, step: nothing, sheet: nothing, discard: nothing, retry: nothing });
-    return { element: view.element, show(desk, number) {
-      const { item, study } = /** @type {SurveyDesk} */ (/** @type {unknown} */ (desk));
-      if (!item) return;
-      view.show({ item, study, name: `Question ${number + 1}`, revision: 0, restored: false, finished: false });
-      view.draw({ answer: start(), active: "A", lacks: null, asks: false, asksReason: item.ask_reason, unchanged: false });
-    } };
-  }
-  const module = await load();
+async function lookOf(kind, { page }) {
+  const module = await screenOf(kind);
   const screen = module.createScreen(page, { here: () => true, changed: () => screen.draw(false), save: nothing, step: nothing, map: nothing, discard: nothing,
     retry: nothing, leaving: () => false });
   return { element: screen.element, show({ item, study }, number) {
@@ -34,7 +20,7 @@ async function screenOf(kind, { page }) {
 
 /** @param {Kind} kind @param {DraftLook} look */
 export async function openPreview(kind, look) {
-  const { desks } = look, screen = await screenOf(kind, look);
+  const { desks } = look, screen = await lookOf(kind, look);
   let number = 0;
   const where = h("b", {});
   const show = (/** @type {number} */ to) => {

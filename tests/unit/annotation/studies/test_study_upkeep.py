@@ -5,16 +5,13 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import cycle
 
 import pytest
-from cachetools import TTLCache
 from sqlalchemy import func, select
 
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Assignment, Decision, Draft, Judgement, Seat, StudyEvent, StudyPlan
-from annotation.studies import service as service_module
 from annotation.studies.copying import duplicate_study
 from annotation.studies.creation import (
     is_archived,
@@ -156,11 +153,10 @@ def test_another_name(store, tmp_path):
     assert [one.name for one in store.studies()].count("STRASSE 1") == 1 and store.study("two") == other
 
 
-def test_a_running_server_learns_of_both_within_a_second(store, tmp_path, monkeypatch):
+def test_a_running_server_learns_of_both_within_a_second(store, tmp_path):
     """A study of the same name, made after the first one went, is not taken for it."""
     clock = [100.0]
-    monkeypatch.setattr(service_module, "TTLCache", partial(TTLCache, timer=lambda: clock[0]))
-    service = StudyService(store, {"validity": Validity()})
+    service = StudyService(store, {"validity": Validity()}, timer=lambda: clock[0])
     first = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
     assert service.join("one", "Ada").study.study_id == first.study_id
     rename_study(store, first, "old")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cir_core.evaluation.metrics.bootstrap import MeanEstimate, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, estimates, share_estimates
 
 
 def coins(heads: int, of: int) -> np.ndarray:
@@ -16,6 +16,20 @@ def test_the_interval_of_a_share_is_the_binomial_one():
     assert share.value == pytest.approx(0.4)
     assert share.low == pytest.approx(0.3446, abs=0.006)
     assert share.high == pytest.approx(0.4554, abs=0.006)
+
+
+def test_a_share_of_nothing_or_all_has_wilsons_interval():
+    # Wilson at 0 of n: from 0 to z² / (n + z²) with z = 1.96; at n of n its mirror image.
+    none, everything, some = share_estimates([np.hstack([coins(0, 40), coins(40, 40), coins(10, 40)])], seed=1)
+    bound = 1.959964**2 / (40 + 1.959964**2)
+    assert (none.value, none.low, none.high) == (0, 0, pytest.approx(bound))
+    assert (everything.value, everything.low, everything.high) == (1, pytest.approx(1 - bound), 1)
+    assert some == estimates([coins(10, 40)], seed=1)[0]
+    # The mean of two groups' means has the variance (1 / 10 + 1 / 90) / 4 of one query's: worth 36 queries, not 100.
+    (grouped,) = share_estimates([coins(0, 10), coins(0, 90)], seed=1)
+    assert grouped.high == pytest.approx(1.959964**2 / (36 + 1.959964**2))
+    # A difference of nothing stays a difference of nothing.
+    assert estimates([coins(0, 40)], seed=1) == (MeanEstimate(0, 0, 0),)
 
 
 def test_groups_count_the_same_however_many_queries_they_have():

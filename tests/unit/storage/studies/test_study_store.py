@@ -751,6 +751,9 @@ def test_decisions(store):
 def test_settings(store):
     changed = store.change_settings("s1", {"unsure_after": 60})
     assert changed == replace(STUDY, settings={"unsure_after": 60}) == store.study("s1")
+    store.change_settings("s1", {"broad_at": 3})     # by somebody whose page does not know of the other yet
+    changed = store.change_settings("s1", {"unsure_after": None, "never": None})
+    assert changed == replace(STUDY, settings={"broad_at": 3}) == store.study("s1")
 
 
 def test_what_people_judged_cannot_go_unnoticed(store):

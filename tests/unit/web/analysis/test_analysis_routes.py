@@ -371,7 +371,7 @@ def test_pictures_that_are_not_at_hand_have_no_token() -> None:
 
 def test_preferences_are_not_disputed(visit: Open, survey: Study) -> None:
     answer = visit("analyst").get("analysis/disputed", params=asked(survey))
-    assert answer.status_code == 400 and "Only answers that are adjudicated" in answer.json()["problem"]
+    assert answer.status_code == 400 and "listed of validity studies" in answer.json()["problem"]
 
 
 def test_what_json_does_not_have_becomes_null() -> None:

@@ -118,9 +118,12 @@ def test_an_adjudicator_sees_nobody_s_name_and_nothing_hidden(visit: Open, study
     client = visit("researcher")
     queue = client.get("adjudicate/queue", params={"study": study.name})
     (case,) = queue.json()["cases"]
-    assert case["why"] == "tie" and queue.json()["counts"] == {"open": 1, "decided": 0, "tie": 1}
+    assert case["why"] is None and queue.json()["counts"] == {"open": 1, "decided": 0}
     about = {"study": study.name, "item": case["item"]}
-    before = client.get("adjudicate/case", params=about)
+    blind = client.get("adjudicate/case", params=about)
+    assert blind.json().keys() == {"item", "number", "decided", "first"} and blind.json()["first"] is None
+    before = client.post("adjudicate/answer", json={**about, "answer": valid()})
+    assert before.json() == client.get("adjudicate/case", params=about).json() and before.json()["why"] == "tie"
     sent = {**about, "answer": BROAD, "reason": "too many", "token": "token-01", "seen_revision": 0}
     decided = client.post("adjudicate/decide", json=sent)
     assert decided.json() == {"decision": {"answer": BROAD, "reason": "too many", "revision": 1, "by_you": True},
@@ -134,13 +137,14 @@ def test_an_adjudicator_sees_nobody_s_name_and_nothing_hidden(visit: Open, study
     client.post("adjudicate/decide", json=sent | {"token": "token-03", "seen_revision": 2})
     after = visit("researcher", "Petra").get("adjudicate/case", params=about)
     assert after.json()["decision"]["by_you"] is False
-    for answer in (queue, before, decided, after):
+    for answer in (queue, blind, before, decided, after):
         assert answer.headers["cache-control"] == "no-store"
         assert not any(word in answer.text for word in ("Ada", "Bea", "Olga", *MARKERS)), answer.text
     shown = before.json()
     assert set(shown["item"]) == {"id", "position", "text", "reference", "target", "panel"}
     assert [it["label"] for it in shown["judgements"]] == ["Judge A", "Judge B"] and not shown["judged_by_you"]
-    assert visit("researcher", "ada").get("adjudicate/case", params=about).json()["judged_by_you"]
+    ada = visit("researcher", "ada").post("adjudicate/answer", json={**about, "answer": valid()})
+    assert ada.json()["judged_by_you"]
 
 
 def test_one_study_its_people_and_its_counts(visit: Open, study: Study) -> None:

@@ -261,7 +261,8 @@ def test_tables_and_results(service, store, tmp_path, gallery):
     results = json.loads(target_files(store, study, "results")[0]["results.json"])
     assert results["queries"].keys() == {item.key for item in items} and results["kind"] == "targets"
     one = results["queries"]["dress::q0"]["images"][0]
-    assert one.keys() == {"image", "confidence", "target", "marks", "found"} and sum(one["marks"].values()) == 2
+    assert one.keys() == {"image", "confidence", "target", "marks", "decided", "found"}
+    assert sum(one["marks"].values()) == 2 and one["decided"] is None
     with pytest.raises(StudyError, match="exported as csv, parquet, results, soft"):
         KINDS["targets"].export(store, study, Export("circus"))
 

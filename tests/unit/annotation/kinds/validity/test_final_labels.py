@@ -2,10 +2,12 @@
 
 import pytest
 
-from annotation.kinds.validity.labels import Case, Votes, final_labels, queue
+from annotation.adjudication.needs import Case, cases
+from annotation.kinds.validity.answers import Validity
+from annotation.kinds.validity.labels import Votes, final_labels
 from annotation.kinds.validity.rubric import load_rubric
 from annotation.records import Item
-from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of
+from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of, study_of
 
 ITEM, RUBRIC = item_of(), load_rubric("circus/1")
 VALID, BAD, UNSURE = answer_of(), answer_of(validated=False), answer_of(unsure=True)
@@ -110,16 +112,18 @@ def test_every_item_has_a_label_in_order_and_judgements_of_others_do_not_count()
     ([answer_of(BROAD), answer_of(TEXT)], "flags"), ([answer_of(BROAD), answer_of(BROAD, TEXT)], "flags"),
     ([BAD, answer_of(BROAD)], "flags"),
 ])
-def test_why_an_item_is_in_the_queue(answers, why):
-    assert queue([ITEM], judged(*answers), rubric=RUBRIC) == ([Case(ITEM.item_id, why, False)] if why else [])
+def test_why_an_item_needs_a_decision(answers, why):
+    found = cases([ITEM], judged(*answers), (), study_of(), Validity())
+    assert found == ([Case(ITEM.item_id, why, False)] if why else [])
 
 
-def test_the_most_pressing_first_and_decided_ones_last():
+def test_decided_items_stay_cases_and_an_undecided_one_has_its_most_urgent_reason():
     answers = {0: [answer_of(BROAD), answer_of(TEXT)], 1: [VALID, VALID, BAD], 2: [VALID, BAD], 3: [UNSURE],
                4: [VALID, VALID], 5: [VALID, BAD], 6: [UNSURE, VALID]}
     items: list[Item] = [item_of(number) for number in answers]
     judgements = [one for item in items for one in judged(*answers[item.number], item=item)]
-    cases = queue(items, judgements, [decision_of(items[3], VALID), decision_of(items[2], UNSURE)], rubric=RUBRIC)
-    assert [(case.item_id, case.why, case.decided) for case in cases] == [
-        ("i6", "unsure", False), ("i2", "tie", False), ("i5", "tie", False), ("i1", "split", False),
-        ("i0", "flags", False), ("i3", "unsure", True)]
+    decisions = [decision_of(items[3], VALID), decision_of(items[4], VALID)]
+    found = cases(items, judgements, decisions, study_of(), Validity())
+    assert [(case.item_id, case.why, case.decided) for case in found] == [
+        ("i0", "flags", False), ("i1", "split", False), ("i2", "tie", False), ("i3", "unsure", True),
+        ("i4", None, True), ("i5", "tie", False), ("i6", "unsure", False)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.kinds.validity.adjudication import Adjudication, nameless
+from annotation.adjudication.service import Adjudication, nameless
 from annotation.kinds.validity.answers import Validity
 from annotation.records import Seat, Study, name_key, same_person
 from annotation.studies.overview import seat_progress
@@ -66,6 +66,7 @@ def test_their_pace_is_theirs():
 def test_an_adjudicator_is_told_of_their_own(store: SqlStudyStore, study: Study) -> None:
     adjudication = Adjudication(store, KINDS)
     (judgement,) = store.judgements(study.study_id)
+    adjudication.answer("Sample", judgement.item_id, DECOMPOSED, valid())
     assert adjudication.case("Sample", judgement.item_id, COMPOSED).own
     adjudication.decide("Sample", judgement.item_id, DECOMPOSED, valid(), "seen again", "token-01")
     decision = adjudication.case("Sample", judgement.item_id, COMPOSED).decision
@@ -78,7 +79,7 @@ def test_letters_of_judges_do_not_depend_on_how_a_name_is_written():
     def seconds(name: str) -> list[list[float]]:
         given = [[judgement_of(item, who, answer_of(), seconds=s) for who, s in ((name, 1.0), ("Ada", 2.0))]
                  for item in items]
-        return [[one.seconds for one in nameless(study, item.item_id, of_item)]
+        return [[one.seconds for _, one in nameless(study, item.item_id, of_item)]
                 for item, of_item in zip(items, given, strict=True)]
 
     assert seconds(COMPOSED) == seconds(DECOMPOSED)

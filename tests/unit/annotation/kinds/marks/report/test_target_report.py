@@ -72,6 +72,20 @@ def test_agreement_by_hand():
     assert ben.kappa == pytest.approx((22 / 40 + 1 / 3) / 2)
 
 
+def test_answers_over_time_by_hand():
+    times = target_report(answers(QUERIES), options=Options(0)).times
+    assert (times.timed, times.answers, times.ordered) == (8, 8, True)
+    assert [(one.name, one.answers, one.median_seconds) for one in times.people] == [
+        ("Ada", 3, 3.0), ("Ben", 3, 3.0), ("Cleo", 2, 3.0)]
+    first = times.stretches[0]
+    # Position 1 is the first query for all: yes on 3 of 4, 2 of 4 and 2 of 4 images.
+    assert first.answers == 3 and first.value.value == pytest.approx((3 / 4 + 2 / 4 + 2 / 4) / 3)
+    # Images 0 to 3 are y y y, y n y, n n n, y y u. A majority of the others exists where both say the same: Ada on
+    # images 0 and 2 and, with Ben alone, on 3; Ben on 0 to 3, with "no" on 1 beside two "yes"; Cleo on 0 and 2.
+    assert first.same.value == pytest.approx((1 + 3 / 4 + 1) / 3)
+    assert target_report(answers([])).times is None
+
+
 def test_the_json_is_as_the_schema_says():
     for given in (QUERIES, []):
         content = json.loads(report_file(compose(answers(given), options=Options(20)), "json"))
@@ -195,7 +209,8 @@ def test_small_studies_have_reasons_instead_of_numbers(queries, says):
 
 def test_the_whole_report_and_its_files():
     whole = compose(answers(QUERIES), options=Options(100))
-    assert [section.key for section in whole.sections] == ["glance", "agreement", "thresholds", "people", "method"]
+    assert [section.key for section in whole.sections] == ["glance", "agreement", "thresholds", "people", "times",
+                                                           "method"]
     files = report_files(whole)
     assert {"report.md", "report.html", "tables/thresholds.csv", "tables/choice.csv",
             "figures/thresholds.json"} <= files.keys()

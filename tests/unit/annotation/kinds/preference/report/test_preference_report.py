@@ -6,11 +6,11 @@ from math import log
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, spearmanr
+from scipy.stats import binom, kendalltau, spearmanr
 
 from annotation.analysis.records import Estimate, MetricScores, Options, Selection, Strength
 from annotation.analysis.statistics.shares import share
-from annotation.kinds.preference.report.metric_reports import with_order
+from annotation.kinds.preference.report.metric_reports import answers_needed, ratings_by_value, with_order
 from annotation.kinds.preference.report.records import MethodPair
 from annotation.kinds.preference.report.report import preference_json, preference_report
 from annotation.quality.rules import Rules
@@ -352,3 +352,29 @@ def test_pairs_have_predictions_and_corrected_tests():
     # 2 · (1 + 10) / 1024 and 2 · (1 + 10 + 45) / 1024; Holm: the smaller one twice, the other once.
     assert (one.p_holm, two.p_holm) == (pytest.approx(2 * 22 / 1024), pytest.approx(112 / 1024)) and none.p_holm is None
     assert (one.predicted, two.predicted) == (pytest.approx(0.75), None)     # odds of 3 to 1
+
+
+def test_answers_needed_find_the_preference_in_four_of_five_attempts():
+    def needed(count, n, ties=0, pairs=1):
+        return answers_needed(MethodPair("a", "b", n + ties, ties, share(count, n), NONE, NONE, NONE), pairs)
+
+    found = needed(60, 100)
+    # The exact test at that size: reject where both tails together have at most 0.05.
+    counts = np.arange(found + 1)
+    rejects = 2 * binom.cdf(np.minimum(counts, found - counts), found, 0.5) <= 0.05
+    assert 0.76 < binom.pmf(counts[rejects], found, 0.6).sum() < 0.84
+    # A quarter of the answers are ties; a tenth of the level asks for more; a share on the other side for as many.
+    assert needed(60, 100, ties=100 // 3) == pytest.approx(found * 133 / 100, abs=1)
+    assert needed(60, 100, pairs=10) > 1.5 * found and needed(40, 100) == found
+    assert needed(50, 100) is None and needed(0, 0) is None
+
+
+def test_ratings_are_counted_in_parts_of_a_metrics_values():
+    rating = np.array([1.0, 2, 2, 5, 5, 4])
+    assert ratings_by_value(np.array([0.0, 0, 0, 1, 1, 1]), rating) == (
+        (0.0, 0.0, (1, 2, 0, 0, 0)), (1.0, 1.0, (0, 0, 0, 1, 2)))
+    score = np.arange(100.0)
+    parts = ratings_by_value(score, np.repeat([1.0, 2, 3, 4, 5], 20))
+    assert [sum(counts) for *_, counts in parts] == [20] * 5 and [low for low, *_ in parts] == [0, 20, 40, 60, 80]
+    assert [counts.index(20) for *_, counts in parts] == [0, 1, 2, 3, 4]
+    assert ratings_by_value(np.empty(0), np.empty(0)) == ()

@@ -1,11 +1,12 @@
 """Sections of reports: each number with what it rests on, figures that plotly takes, nothing that is not a number."""
 
 import json
-from math import isfinite
+from dataclasses import replace
+from math import e, isfinite, log
 
 import pytest
 
-from annotation.analysis.records import Options, Selection
+from annotation.analysis.records import Estimate, Options, Selection
 from annotation.kinds.preference.report.sections import preference_sections
 from annotation.kinds.validity.report.sections import validity_sections
 from cir_core.reports.figures import MatrixCell, matrix
@@ -179,6 +180,32 @@ def test_win_rates_are_read_by_row_against_column():
     assert found.spec["layout"]["yaxis"]["ticktext"] == ["soft", "slerp"]     # the strongest first
     values = found.spec["data"][0]["z"]
     assert values[1][0] == pytest.approx(19 / 49) and values[0][1] == pytest.approx(30 / 49)
+
+
+def test_predicted_win_rates_are_of_all_methods_in_the_fit():
+    some = reports.preference_report().methods
+    third = replace(some[1], method="corr", value=Estimate(-0.5 - log(3), 0))
+    left_out = replace(some[1], method="text", value=Estimate(None, 0, reason="never compared"))
+    sections = preference_sections(reports.preference_report(methods=(*some, third, left_out)))
+    found = figure(sections, "predicted-win-rates")
+    assert found.spec["layout"]["yaxis"]["ticktext"] == ["soft", "slerp", "corr"]
+    # exp of a difference is the odds: e to 1, 3 to 1, and both.
+    values = found.spec["data"][0]["z"]
+    assert [values[0][1], values[1][2], values[0][2]] == pytest.approx([e / (1 + e), 0.75, 3 * e / (1 + 3 * e)])
+    assert values[2][1] == pytest.approx(0.25)
+    hover = found.spec["data"][0]["hovertext"]
+    assert "n = 50" in hover[0][1] and "n = 0" in hover[1][2]
+
+
+def test_ratings_are_shares_of_a_bar_by_method_and_by_value_of_each_metric():
+    sections = ALL["preference"]()
+    levels = figure(sections, "method-ratings").spec["data"]
+    assert [one["name"] for one in levels] == ["1", "2", "3", "4", "5"]
+    assert levels[0]["y"] == ["soft (n\u00a0=\u00a050)", "slerp (n\u00a0=\u00a050)"]     # the strongest first
+    assert levels[1]["x"] == pytest.approx([6 / 50, 14 / 50]) and levels[1]["base"] == pytest.approx([2 / 50, 8 / 50])
+    (first, *_), layout = (figure(sections, "ratings-by-value-2").spec[key] for key in ("data", "layout"))
+    assert first["y"] == ["0.000 (n\u00a0=\u00a040)", "1.000 (n\u00a0=\u00a060)"] and first["customdata"] == [8, 2]
+    assert layout["yaxis"]["title"]["text"] == "cosine &amp; &lt;b&gt;"
 
 
 def test_planning_and_method_say_what_they_rest_on():

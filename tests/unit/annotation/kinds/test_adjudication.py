@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
-from annotation.kinds.validity.adjudication import LONGEST_REASON, Adjudication, nameless
+from annotation.adjudication.needs import Needs
+from annotation.adjudication.service import LONGEST_REASON, Adjudication, nameless
 from annotation.kinds.validity.answers import Validity
 from annotation.kinds.validity.labels import final_labels
 from annotation.kinds.validity.rubric import load_rubric
-from annotation.records import Item, Study
+from annotation.records import Decision, Item, Study
 from annotation.studies.service import StudyService
-from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
+from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy, UsedToken
+from cir_core.types.records import new_id
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.judged import answer_of, item_of, judgement_of, study_of
@@ -58,23 +60,96 @@ def test_the_queue_has_what_is_open_to_question_and_keeps_its_order(
     judge(store, items[2], Ada=VAGUE, Bea=BROAD)                       # not valid either way, for what?
     judge(store, items[3], Ada=UNSURE, Bea=valid())
     judge(store, items[4], Ada=valid(), Bea=valid(), Cem=valid())      # agreed: no case
-    found = adjudication.cases("sample")
-    assert [(case.item_id, case.why) for case in found.cases] == [
-        (items[3].item_id, "unsure"), (items[0].item_id, "tie"), (items[1].item_id, "split"),
-        (items[2].item_id, "flags")]
-    assert dict(found.counts) == {"open": 4, "decided": 0, "unsure": 1, "tie": 1, "split": 1, "flags": 1}
+    found = adjudication.cases("sample", "Olga")
+    assert {case.item_id for case in found.cases} == {item.item_id for item in items[:4]}
+    assert not any(case.why or case.answered for case in found.cases), "before an own answer no reason is told"
+    assert dict(found.counts) == {"open": 4, "decided": 0}
+    order = [case.item_id for case in found.cases]
 
+    for item in items[:4]:
+        adjudication.answer("Sample", item.item_id, "Olga", BROAD)
     adjudication.decide("Sample", items[0].item_id, "Olga", BROAD, "too many of them", "token-01")
-    found = adjudication.cases("Sample")
-    assert [case.decided for case in found.cases] == [False, True, False, False]
+    found = adjudication.cases("Sample", "Olga")
+    assert [case.item_id for case in found.cases] == order
+    assert {case.item_id: (case.why, case.decided) for case in found.cases} == {
+        items[3].item_id: ("unsure", False), items[0].item_id: ("tie", True), items[1].item_id: ("split", False),
+        items[2].item_id: ("flags", False)}
     assert dict(found.counts) == {"open": 3, "decided": 1, "unsure": 1, "split": 1, "flags": 1}
+    others = adjudication.cases("Sample", "Petra")
+    assert not any(case.why for case in others.cases) and dict(others.counts) == {"open": 3, "decided": 1}
+
+
+def test_before_an_own_answer_nothing_of_the_others_is_told(
+    adjudication: Adjudication, store: SqlStudyStore, study: Study, items: list[Item],
+) -> None:
+    """The same item, whether judges agree or not, whether somebody has decided and written of it or not."""
+    item = items[0].item_id
+    blind = adjudication.case("Sample", item, "Petra")
+    judge(store, items[0], Ada=valid(note="fine by me"), Bea=BROAD)
+    adjudication.decide("Sample", item, "Olga", VAGUE, "nobody can tell", "token-01")
+    adjudication.say("Sample", item, "Olga", "adjudicator", "is it a dog?", "token-02")
+    assert adjudication.case("Sample", item, "Petra") == replace(blind, decided=True) and blind.first is None
+    with pytest.raises(StudyError, match="yourself first"):
+        adjudication.say("Sample", item, "Petra", "adjudicator", "no", "token-03")
+    assert adjudication.discussion("Sample", item, "Petra", "adjudicator") == ()
+
+    adjudication.answer("Sample", item, "Petra", valid())
+    adjudication.answer("Sample", item, "Petra", BROAD)   # the first stays
+    found = adjudication.case("Sample", item, "Petra")
+    assert found.first is not None and found.first["validated"] is True and found.why == "tie"
+    assert found.decision is not None and found.decision.reason == "nobody can tell"
+    assert [(one.label, one.text) for one in found.messages] == [("Adjudicator", "is it a dog?")]
+    assert [one.adjudicator for one in store.first_answers(study.study_id, item_id=item)] == ["Olga", "Petra"]
+
+
+def test_who_decided_in_an_earlier_version_has_answered(
+    adjudication: Adjudication, store: SqlStudyStore, study: Study, items: list[Item],
+) -> None:
+    judge(store, items[0], Ada=valid(), Bea=BROAD)
+    item = items[0].item_id
+    kept = store.decide(Decision(new_id(), study.study_id, item, "Petra", 0, "token-01", valid(), "one can tell",
+                                 study.created_at))
+    found = adjudication.case("Sample", item, "petra")
+    assert found.decision == kept and found.first == kept.answer and found.why == "tie"
+    assert [(one.why, one.answered) for one in adjudication.cases("Sample", "Petra").cases] == [("tie", True)]
+    assert adjudication.say("Sample", item, "Petra", "adjudicator", "see there", "token-02")[0].label == "You"
+    other = adjudication.case("Sample", item, "Olga")
+    assert (other.first, other.decision, other.judgements) == (None, None, ()) and other.decided
+
+
+def test_judges_discuss_what_they_have_judged_once_an_adjudicator_begins(
+    adjudication: Adjudication, store: SqlStudyStore, study: Study, items: list[Item],
+) -> None:
+    item = items[0].item_id
+    judge(store, items[0], Ada=valid(), Bea=BROAD)
+    adjudication.answer("Sample", item, "Olga", valid())
+    adjudication.say("Sample", item, "Olga", "adjudicator", "why too broad?", "token-01")
+    assert adjudication.discussion("Sample", item, "Ada", "judge") == (), "the study's rule has adjudicators alone"
+    store.change_settings(study.study_id, {**study.settings, "adjudication": Needs(
+        ("split",), discussion="judges").as_settings()})
+    with pytest.raises(StudyError, match="no discussion"):
+        adjudication.say("Sample", item, "Cem", "judge", "me too", "token-02")   # has not judged it
+    assert adjudication.discussion("Sample", items[1].item_id, "Ada", "judge") == ()
+    for _ in range(2):
+        adjudication.say("Sample", item, "Bea", "judge", "many dogs", "token-03")
+    with pytest.raises(UsedToken):
+        adjudication.say("Sample", item, "Bea", "judge", "few dogs", "token-03")
+    with pytest.raises(IncompleteJudgement, match="Write something"):
+        adjudication.say("Sample", item, "Bea", "judge", " ", "token-04")
+    seen = {who: adjudication.discussion("Sample", item, who, "judge") for who in ("Ada", "Bea")}
+    assert [one.label for one in seen["Bea"]] == ["Adjudicator", "You"]
+    assert [one.text for one in seen["Ada"]] == ["why too broad?", "many dogs"]
+    (letter,) = {one.label for one in seen["Ada"]} - {"Adjudicator"}
+    found = adjudication.case("Sample", item, "Olga")
+    assert {one.label: one.answer["validated"] for one in found.judgements}[letter] is False
+    assert [one.label for one in found.messages] == ["You", letter]
 
 
 def test_a_decision_does_not_read_the_whole_study(
     adjudication: Adjudication, store: SqlStudyStore, items: list[Item], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     judge(store, items[0], Ada=valid(), Bea=BROAD)
-    adjudication.cases("Sample")   # what never changes is known from now on
+    adjudication.cases("Sample", "Olga")   # what never changes is known from now on
 
     def unwanted(*_: object, **__: object) -> NoReturn:
         raise AssertionError("a decision needs its own item only")
@@ -119,7 +194,7 @@ def test_numbers_of_cases_do_not_follow_the_source(
         service.join("Long", who)
         for item in items:
             service.save("Long", who, item.item_id, answer, f"{who}-{item.item_id}")
-    cases = adjudication.cases("Long").cases
+    cases = adjudication.cases("Long", "Olga").cases
     assert [case.number for case in cases] == list(range(1, 31))
     places = {item.item_id: item.number for item in items}
     order = [places[case.item_id] for case in cases]
@@ -127,13 +202,16 @@ def test_numbers_of_cases_do_not_follow_the_source(
     # Two categories alternate in the source: in the order of the source one half of all
     # neighbours would never be of the same one.
     assert sum(a % 2 == b % 2 for a, b in zip(order, order[1:], strict=False)) > 2
-    assert [case.item_id for case in Adjudication(store, KINDS).cases("Long").cases] == [it.item_id for it in cases]
+    again = Adjudication(store, KINDS).cases("Long", "Petra").cases
+    assert [case.item_id for case in again] == [it.item_id for it in cases]
 
 
 def test_a_case_names_nobody_and_nothing_hidden_but_shows_all_that_was_said(
     adjudication: Adjudication, store: SqlStudyStore, items: list[Item],
 ) -> None:
     judge(store, items[0], Ada=valid(note="fine by me"), Bea=BROAD, Olga=VAGUE)
+    for who in ("Olga", "Petra"):
+        adjudication.answer("Sample", items[0].item_id, who, valid())
     found = adjudication.case("Sample", items[0].item_id, "Olga")
     assert sorted(it.label for it in found.judgements) == ["Judge A", "Judge B", "Judge C"]
     assert {it.answer["validated"] for it in found.judgements} == {True, False} and found.why == "split"
@@ -150,17 +228,17 @@ def test_letters_say_nothing_of_who_it_is_from_case_to_case() -> None:
     for number in range(40):
         item = item_of(number)
         found = nameless(study, item.item_id, [judgement_of(item, who, answer_of(note=who)) for who in people])
-        order = tuple(it.answer["note"] for it in found)
+        order = tuple(it.answer["note"] for _, it in found)
         again = nameless(study, item.item_id,
                          [judgement_of(item, who, answer_of(note=who)) for who in reversed(people)])
-        assert tuple(it.answer["note"] for it in again) == order   # the same for whoever looks, and whenever
+        assert tuple(it.answer["note"] for _, it in again) == order   # the same for whoever looks, and whenever
         letters.add(order)
     assert len(letters) == 6   # all orders of three come up
 
 
 def test_more_judges_than_letters() -> None:
     judgements = [judgement_of(item_of(), f"p{number}", answer_of()) for number in range(28)]
-    labels = [it.label for it in nameless(study_of(), "i0", judgements)]
+    labels = [label for label, _ in nameless(study_of(), "i0", judgements)]
     assert [labels[place] for place in (0, 25, 26, 27)] == ["Judge A", "Judge Z", "Judge AA", "Judge AB"]
 
 
@@ -218,12 +296,13 @@ def test_what_is_not_there_cannot_be_decided(
         with pytest.raises(UnknownItem):
             adjudication.case("Sample", item, "Olga")  # type: ignore[arg-type]
     with pytest.raises(UnknownStudy):
-        adjudication.cases("no such study")
+        adjudication.cases("no such study", "Olga")
 
 
 def test_an_item_all_agree_on_is_no_case_but_can_be_looked_at(
     adjudication: Adjudication, store: SqlStudyStore, items: list[Item],
 ) -> None:
     judge(store, items[0], Ada=valid(), Bea=valid())
+    adjudication.answer("Sample", items[0].item_id, "Olga", BROAD)
     assert adjudication.case("Sample", items[0].item_id, "Olga").why is None
-    assert adjudication.cases("Sample").cases == ()
+    assert adjudication.cases("Sample", "Olga").cases == ()
