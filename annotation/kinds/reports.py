@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from annotation.analysis.records import (
@@ -24,6 +25,9 @@ from annotation.analysis.records import (
     StudyAnswers,
 )
 from annotation.analysis.rendering import SCHEMA_VERSION, selected, without_empty
+from annotation.kinds.models.kept import read_models
+from annotation.kinds.models.report import ModelReport, model_reports
+from annotation.kinds.models.sections import model_json, model_sections
 from annotation.kinds.preference.report.report import K
 from annotation.kinds.table import KINDS, ReportRequest
 from annotation.quality.rules import Rules
@@ -65,14 +69,21 @@ def compose(
     kind, asked = KINDS[answers.study.kind], ReportRequest(selection, options, rules, scores, ks)
     report = kind.report(answers, asked)
     plan = kind.plan(answers, asked, width) if kind.plan and width is not None and options.draws else ()
-    return whole_report(report, plan)
+    models = (model_reports(replace(kind.asking.counted(answers, selection, rules), models=answers.models), kind.asking,
+                            options) if kind.asking and answers.models else ())
+    return whole_report(report, plan, models)
 
 
-def whole_report(report: AnyReport, plan: Sequence[Precision] = ()) -> WholeReport:
-    """``report`` with its sections and JSON. Sections without any number are only named, among the settings."""
+def whole_report(
+    report: AnyReport, plan: Sequence[Precision] = (), models: Sequence[ModelReport] = (),
+) -> WholeReport:
+    """``report`` with its sections and JSON. Sections without any number are only named, among the settings. What
+    ``models`` said comes before the method."""
     kind = KINDS[report.about.kind]
-    return WholeReport(report, without_empty(kind.sections(report, plan)),
-                       {"schema_version": SCHEMA_VERSION, **kind.json(report), "plan": [asdict(one) for one in plan]})
+    *sections, method = kind.sections(report, plan)
+    compared = {"model_answers": [model_json(one) for one in models]} if models else {}
+    return WholeReport(report, without_empty([*sections, *model_sections(models, report.about.options), method]), {
+        "schema_version": SCHEMA_VERSION, **kind.json(report), **compared, "plan": [asdict(one) for one in plan]})
 
 
 def check_scale(kind: str, scale: str) -> None:
@@ -154,9 +165,10 @@ def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
 
 
-def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
-    """Load a study with its current judgements. Raises ``UnknownStudy`` and ``StorageError``, as the store does.
-    Answers to checks are read only for a kind that has them."""
+def load_answers(store: StudyStore, study: Study, home: Path | None = None) -> StudyAnswers:
+    """Load a study with its current judgements, and with the answers of language models in ``home``. Raises
+    ``UnknownStudy`` and ``StorageError``, as the store does. Answers to checks are read only for a kind that has
+    them."""
     kind = KINDS[study.kind]
     store = kind.counted(store, study)
     return StudyAnswers(
@@ -165,4 +177,5 @@ def load_answers(store: StudyStore, study: Study) -> StudyAnswers:
         tuple(store.judgements(study.study_id)),
         tuple(store.decisions(study.study_id)),
         tuple(store.events(study.study_id, kind="check")) if kind.has_survey else (), kind.groups,
-        tuple(store.gold_answers(study.study_id)) if kind.has_survey else ())
+        tuple(store.gold_answers(study.study_id)) if kind.has_survey else (),
+        read_models(home, study) if home is not None else ())

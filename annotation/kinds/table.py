@@ -18,14 +18,17 @@ from annotation.analysis.records import (
     Selection,
     StudyAnswers,
 )
+from annotation.kinds.asking import Asking
 from annotation.kinds.intake import Intake
 from annotation.kinds.marks import exports as marks_exports
 from annotation.kinds.marks.answers import Targets
+from annotation.kinds.marks.asking import ASKING as MARKS_ASKING
 from annotation.kinds.marks.intake import INTAKE as MARKS_INTAKE
 from annotation.kinds.marks.report.report import target_json, target_report
 from annotation.kinds.marks.report.sections import target_sections
 from annotation.kinds.marks.results import target_results, target_source
 from annotation.kinds.preference.answers import Preference
+from annotation.kinds.preference.asking import ASKING as PREFERENCE_ASKING
 from annotation.kinds.preference.intake import INTAKE as PREFERENCE_INTAKE
 from annotation.kinds.preference.report.precision import rate_precision
 from annotation.kinds.preference.report.report import K, preference_json, preference_report
@@ -35,12 +38,14 @@ from annotation.kinds.preference.review import FORMS as PREFERENCE_FORMS
 from annotation.kinds.preference.review import preference_files
 from annotation.kinds.ratings import exports as ratings_exports
 from annotation.kinds.ratings.answers import Sessions
+from annotation.kinds.ratings.asking import ASKING as RATINGS_ASKING
 from annotation.kinds.ratings.intake import INTAKE as RATINGS_INTAKE
 from annotation.kinds.ratings.report.judged_files import read_judged
 from annotation.kinds.ratings.report.report import session_json, session_precision, session_report
 from annotation.kinds.ratings.report.sections import session_sections
 from annotation.kinds.ratings.results import session_results, session_source
 from annotation.kinds.validity.answers import Validity
+from annotation.kinds.validity.asking import ASKING as VALIDITY_ASKING
 from annotation.kinds.validity.exports import study_files as validity_exports
 from annotation.kinds.validity.exports.results import validity_results
 from annotation.kinds.validity.intake import INTAKE as VALIDITY_INTAKE
@@ -127,6 +132,7 @@ class Kind:
     undefined: str = "κ"                       # statistic that is undefined without variation, if that is a choice
     downloads: tuple[Download, ...] = ()
     intake: Intake | None = None     # how it is made of a table; None: of no table
+    asking: Asking | None = None     # how a language model is asked; None: it cannot be yet
 
     def export(self, store: StudyStore, study: Study, asked: Export) -> Files:
         """``files``. Raises ``StudyError`` for an unknown form or table, too."""
@@ -178,7 +184,7 @@ KINDS: dict[str, Kind] = {
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         tables=validity_exports.TABLES,
         zipped=frozenset({"circus", "mbeir"}), results=validity_results, leaves_unsure=True, title="Validity",
-        asks="Rubric", intake=VALIDITY_INTAKE,
+        asks="Rubric", intake=VALIDITY_INTAKE, asking=VALIDITY_ASKING,
         downloads=(
             Download("circus", "CIRCUS, one JSON per annotator", "zip"),
             Download("mbeir", "M-BEIR, the validated queries with trace", "zip"),
@@ -198,7 +204,7 @@ KINDS: dict[str, Kind] = {
         has_sets=True,
         read_scores=lambda content, items, where: read_scores(content, items, where=where or "scores.csv"),
         scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
-        intake=PREFERENCE_INTAKE,
+        intake=PREFERENCE_INTAKE, asking=PREFERENCE_ASKING,
         downloads=(
             Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
             Download("preferences", "Pairs for training reward models", "JSONL"))),
@@ -214,7 +220,7 @@ KINDS: dict[str, Kind] = {
         tables=ratings_exports.TABLES,
         results=lambda store, study, rule: session_results(store, study), source=session_source,
         scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",
-        undefined="α", intake=RATINGS_INTAKE,
+        undefined="α", intake=RATINGS_INTAKE, asking=RATINGS_ASKING,
         downloads=(*_tabular(("judgements", "Ratings"), ("items", "Sessions with their mean ratings")),
                    Download("results", "Means by source, and of every session", "JSON"))),
     "targets": Kind(
@@ -226,7 +232,7 @@ KINDS: dict[str, Kind] = {
         tables=marks_exports.TABLES,
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
         source=target_source, title="Targets", one="query", many="queries", asks="Marks",
-        intake=MARKS_INTAKE,
+        intake=MARKS_INTAKE, asking=MARKS_ASKING,
         downloads=(
             Download("soft", "Corrected targets, SoFT’s form", "zip"),
             *_tabular(("judgements", "Marks"), ("images", "Images with what people say")),

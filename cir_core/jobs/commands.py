@@ -32,6 +32,7 @@ COMMANDS = (
     JobCommand(("construct", "single-target"), "Rewriting of queries", adds=_GOES_ON),
     JobCommand(("construct", "judge"), "Judging of sessions", adds=_GOES_ON),
     JobCommand(("reproduce",), "Reproduction", adds=("--yes",)),
+    JobCommand(("study", "judge"), "Study put to a model", adds=_GOES_ON),
     JobCommand(("relevance", "train"), "Training of a relevance model"),
     JobCommand(("relevance", "index"), "Relevance features"),
 )

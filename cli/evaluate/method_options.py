@@ -42,8 +42,11 @@ def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method
 
 
 @contextmanager
-def language_model(model: ModelChoice, encoder: Encoder | None) -> Iterator[LanguageModel]:
-    """``encoder``: that of the images which the built-in model describes; None if it describes none."""
+def language_model(
+    model: ModelChoice, encoder: Encoder | None, named: str | None = None
+) -> Iterator[LanguageModel]:
+    """``encoder``: that of the images which the built-in model describes; None if it describes none. ``named``: a model
+    of the connected server, instead of the settings' one."""
     if model is ModelChoice.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 
@@ -51,9 +54,12 @@ def language_model(model: ModelChoice, encoder: Encoder | None) -> Iterator[Lang
         return
     from cir_core.language.connect import language_models
 
+    settings = get_settings()
+    if named is not None:
+        settings = settings.model_copy(update={"llm_model": named})
     with open_stores() as stores:
         # Without a fallback: figures must not mix the answers of two models.
-        yield language_models(get_settings(), stores.answers, fallback=False)(encoder)
+        yield language_models(settings, stores.answers, fallback=False)(encoder)
 
 
 @contextmanager

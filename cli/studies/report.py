@@ -119,7 +119,7 @@ def report(
                        k=k, scores=scores, resample=resample, scale=scale, width=width)
         if scale is not None:
             check_scale(study.kind, scale)
-        answers = load_answers(stores.studies, study)
+        answers = load_answers(stores.studies, study, get_settings().home)
         selection = _selection(answers, dataset or subset, category or source, person, block, options)
         kept = (report_scores.metrics(stores.studies, study, answers.items, scores or ())
                 if KINDS[study.kind].read_scores else ())

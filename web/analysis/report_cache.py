@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from pathlib import Path
 from threading import Lock
 from time import monotonic
 from typing import Literal
@@ -19,6 +20,7 @@ from cachetools import LRUCache
 
 from annotation.analysis.records import MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
+from annotation.kinds.models.kept import models_stamp
 from annotation.kinds.reports import compose, load_answers
 from annotation.kinds.table import KINDS
 from annotation.kinds.validity.report.disputes import disputed
@@ -122,8 +124,9 @@ class ReportCache:
     copy of each study is kept, and no report of an older stamp.
     """
 
-    def __init__(self, store: StudyStore, *, clock: Callable[[], float] = monotonic) -> None:
-        self._store = store
+    def __init__(self, store: StudyStore, home: Path | None = None, *, clock: Callable[[], float] = monotonic) -> None:
+        """``home``: where answers of language models are; None: without them."""
+        self._store, self._home = store, home
         self._pace = PollingInterval(clock)
         self._numbers = count(1)
         self._ids: LRUCache[str, str] = LRUCache(_KEPT_NAMES)
@@ -193,7 +196,7 @@ class ReportCache:
         return self._looks.get(study_id, lambda: self._look_now(study_id))
 
     def _look_now(self, study_id: str) -> StudySnapshot:
-        stamp = self._store.stamp(study_id)
+        stamp = self._store.stamp(study_id) + (models_stamp(self._home, study_id) if self._home else "")
         with self._lock:
             last = self._last.get(study_id)
         if last is not None and last.stamp == stamp:
@@ -218,7 +221,7 @@ class ReportCache:
     def _read_now(self, study: Study) -> _Read:
         with self._pace.spending(study.study_id, "reading"):
             scores = tuple(self._store.scores(study.study_id)) if study.kind in SCORED else ()
-            return _Read(load_answers(self._store, study), scores)
+            return _Read(load_answers(self._store, study, self._home), scores)
 
     def _make(self, looked: StudySnapshot, asked: ReportParams) -> CachedReport:
         read = self._read(looked)

@@ -81,7 +81,7 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
     report's stamp) returns only ``unchanged`` if nothing has changed.
     """
     store = services.study_store
-    analyses = analyses or ReportCache(store)
+    analyses = analyses or ReportCache(store, services.settings.home)
     usual = Options(seed=services.settings.seed)
 
     def studies(visitor: Visitor, query: Mapping[str, str]) -> object:

@@ -41,7 +41,7 @@ def majority_of_others(ratings: Ratings, person: int) -> Codes:
 
 
 @dataclass(frozen=True)
-class _Mean:
+class MeanOver:
     """Of ``values`` over the units that are ``met``, both ``[units]``."""
 
     values: Values
@@ -63,11 +63,11 @@ def against_others(
     people = ratings.codes.shape[1]
     same, apart = [_same(ratings, person) for person in range(people)], _apart(ratings)
     some = people <= MOST
-    alphas = [_alpha(ratings, scale, options)] * some + [
-        _alpha(Ratings(np.delete(ratings.codes, person, axis=1), ratings.categories), scale, options)
+    alphas = [alpha_of(ratings, scale, options)] * some + [
+        alpha_of(Ratings(np.delete(ratings.codes, person, axis=1), ratings.categories), scale, options)
         for person in range(people) if some]
     wanted: list[Callable[[Values], Values]] = [*same, *apart, *alphas]
-    points, draws = _evaluated(wanted, len(ratings.codes), options, groups)
+    points, draws = evaluated(wanted, len(ratings.codes), options, groups)
 
     def at(place: int, n: int, none: str, share: bool = False) -> Estimate:
         value = float(points[place])
@@ -99,34 +99,34 @@ def against_others(
 def severities(ratings: Ratings, options: Options, groups: Codes | None = None) -> tuple[Estimate, ...]:
     """``severity`` of :class:`Against` alone, of each person."""
     apart = _apart(ratings)
-    points, draws = _evaluated(list(apart), len(ratings.codes), options, groups)
+    points, draws = evaluated(list(apart), len(ratings.codes), options, groups)
     return tuple(
         with_interval(Estimate(float(value), one.n), drawn, one.n, f"{ratings.unit}s") if one.n else
         Estimate(None, 0, reason=f"no {ratings.unit} was answered by others, too")
         for one, value, drawn in zip(apart, points, draws, strict=True))
 
 
-def _same(ratings: Ratings, person: int) -> _Mean:
+def _same(ratings: Ratings, person: int) -> MeanOver:
     own, others = ratings.codes[:, person], majority_of_others(ratings, person)
-    return _Mean((own == others).astype(np.float64), ((own >= 0) & (others >= 0)).astype(np.float64))
+    return MeanOver((own == others).astype(np.float64), ((own >= 0) & (others >= 0)).astype(np.float64))
 
 
-def _apart(ratings: Ratings) -> list[_Mean]:
+def _apart(ratings: Ratings) -> list[MeanOver]:
     there = ratings.codes >= 0
     values = np.where(there, ratings.codes, 0).astype(np.float64)
     total, given = values.sum(axis=1, keepdims=True), there.sum(axis=1, keepdims=True)
     apart = values - (total - values) / np.maximum(given - 1, 1)
     met = (there & (given > 1)).astype(np.float64)
-    return [_Mean(apart[:, person], met[:, person]) for person in range(ratings.codes.shape[1])]
+    return [MeanOver(apart[:, person], met[:, person]) for person in range(ratings.codes.shape[1])]
 
 
-def _alpha(ratings: Ratings, scale: Scale, options: Options) -> Callable[[Values], Values]:
+def alpha_of(ratings: Ratings, scale: Scale, options: Options) -> Callable[[Values], Values]:
     if not paired_units(ratings).any():
         return lambda weight: np.full(len(weight), np.nan)
     return ALPHA.draws(ratings, scale, 1.0 if options.undefined == "one" else np.nan)
 
 
-def _evaluated(
+def evaluated(
     wanted: list[Callable[[Values], Values]], units: int, options: Options, groups: Codes | None,
 ) -> tuple[Values, Values]:
     """``[wanted]`` of the units as they are, and ``[wanted, draws]``."""

@@ -4,6 +4,8 @@ from annotation.analysis.records.common import About as About
 from annotation.analysis.records.common import AnyReport as AnyReport
 from annotation.analysis.records.common import Groups as Groups
 from annotation.analysis.records.common import MetricTest as MetricTest
+from annotation.analysis.records.common import ModelAnswer as ModelAnswer
+from annotation.analysis.records.common import ModelAnswers as ModelAnswers
 from annotation.analysis.records.common import Options as Options
 from annotation.analysis.records.common import PlanPoint as PlanPoint
 from annotation.analysis.records.common import Precision as Precision

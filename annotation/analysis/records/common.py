@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 from annotation.records import Assignment, Decision, GoldAnswer, Item, Judgement, Seat, Study, StudyEvent
 from cir_core.reports.records import Estimate
@@ -30,6 +30,27 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class ModelAnswer:
+    """A language model's answer to an item, in canonical form. ``turned``: with the sides exchanged."""
+
+    item_id: str
+    turned: bool
+    answer: Mapping[str, Any]
+    reason: str
+    again: bool = False                # its first answer was refused by the form
+
+
+@dataclass(frozen=True)
+class ModelAnswers:
+    """All of one model's. ``failed``: items without an answer that the form accepts. ``card``: what they depend on."""
+
+    model: str
+    answers: tuple[ModelAnswer, ...]
+    failed: int
+    card: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class StudyAnswers:
     """Inputs of a report, as stored. ``judgements``: current ones."""
 
@@ -42,6 +63,7 @@ class StudyAnswers:
     checks: tuple[StudyEvent, ...] = ()        # of preference studies: answers to checks, for the rules
     groups: Groups = Groups()
     gold: tuple[GoldAnswer, ...] = ()          # of preference studies, for the rules
+    models: tuple[ModelAnswers, ...] = ()      # apart from people's: no number of theirs rests on them
 
 
 @dataclass(frozen=True)

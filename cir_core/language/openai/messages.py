@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from cir_core.errors import UnsupportedTask
 from cir_core.language.prompts import Prompt, quoted
-from cir_core.language.tasks import ConfidenceTask, Picture, Task
+from cir_core.language.tasks import Picture, Task
 
 _TINY = 64      # pixels on the longer edge up to which JPEG's blocks would be visible
 _FLAT = 64      # colours up to which PNG is small and JPEG blurs the edges
@@ -47,8 +47,8 @@ _IN_WORDS = {"string": "text", "array": "list of texts", "integer": "whole numbe
 def schema(task: Task[Any]) -> dict[str, Any]:
     """The JSON schema of the answer to ``task``, without ``notes``, every field required."""
     properties = {name: dict(table) for name, table in _fields(task.answer_type).items()}
-    if isinstance(task, ConfidenceTask):
-        properties["scores"] |= _object({name: {"type": "number"} for name in task.names})
+    for name, inner in task.schemas().items():
+        properties[name] |= _object({key: dict(one) for key, one in inner.items()})
     return _object(properties)
 
 

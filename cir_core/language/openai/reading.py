@@ -12,9 +12,8 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from cir_core.language.openai.mending import mended, scan
-from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, DifferenceTask, Task
+from cir_core.language.tasks import A, CaptionAnswer, DifferenceTask, Task
 from cir_core.language.tasks.base import CUT_OFF
-from cir_core.support.texts import quoted
 
 _SENTENCES = {"caption", "query", "instruction", "refined_caption"}
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“"}
@@ -126,7 +125,10 @@ def _answer(task: Task[A], content: dict[str, Any]) -> A:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise WrongForm(".".join(map(str, first["loc"])) or "the answer", first["msg"]) from None
-    _check(task, answer)
+    if isinstance(answer, CaptionAnswer) and not answer.caption:
+        raise WrongForm("caption", "it is empty")
+    if fault := task.fault(cast(A, answer)):
+        raise WrongForm(*fault)
     return cast(A, answer)
 
 
@@ -241,16 +243,3 @@ def _parsed(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
-
-
-def _check(task: Task[Any], answer: object) -> None:
-    """Constraints that a schema cannot express."""
-    if isinstance(answer, CaptionAnswer) and not answer.caption:
-        raise WrongForm("caption", "it is empty")
-    if isinstance(task, ConfidenceTask) and isinstance(answer, ConfidenceAnswer):
-        for name in task.names:
-            if name not in answer.scores:
-                raise WrongForm("scores", f"{quoted(name)} has no score")
-        for name in answer.scores:
-            if name not in task.names:
-                raise WrongForm("scores", f"there is no candidate {quoted(name)}")

@@ -20,6 +20,7 @@ from typing import Any
 
 from cir_core.errors import SettingsError
 from cir_core.language.tasks import ROLES, Task
+from cir_core.language.tasks.base import Wording
 from cir_core.types.records import DOMAINS
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
@@ -87,9 +88,11 @@ def load(role: str) -> Prompt | None:
 
 
 def quoted(value: object) -> str:
-    """``value`` as written in a prompt: JSON strings, numbered lines for lists."""
+    """``value`` as written in a prompt: JSON strings, numbered lines for lists; :class:`Wording` as it is."""
     if value is None or value == "" or value == []:
         return "(none)"
+    if isinstance(value, Wording):
+        return value
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, Sequence):

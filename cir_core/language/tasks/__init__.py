@@ -6,6 +6,7 @@ A new role is a new task: the :class:`~cir_core.language.base.LanguageModel` pro
 from typing import Any
 
 from cir_core.language.tasks.base import A, Answer, Domain, Picture, Task
+from cir_core.language.tasks.forms import FormAnswer, FormTask
 from cir_core.language.tasks.reflect import (
     FreeReflectAnswer,
     FreeReflectTask,
@@ -38,7 +39,8 @@ from cir_core.language.tasks.text import (
 __all__ = [
     "A", "Answer", "AspectAnswer", "AspectsAnswer", "AspectsTask", "CaptionAnswer", "CaptionTask", "ConfidenceAnswer",
     "ConfidenceTask", "ConstraintsAnswer",
-    "ConstraintsTask", "DifferenceAnswer", "DifferenceTask", "Domain", "FreeReflectAnswer", "FreeReflectTask",
+    "ConstraintsTask", "DifferenceAnswer", "DifferenceTask", "Domain", "FormAnswer", "FormTask",
+    "FreeReflectAnswer", "FreeReflectTask",
     "JudgeAnswer", "JudgeTask", "MergeAnswer",
     "MergeTask", "Picture", "ROLES", "ReflectAnswer", "ReflectTask", "RewriteAnswer", "RewriteTask",
     "SilentReflectAnswer", "SilentReflectTask", "Task",
@@ -48,6 +50,6 @@ __all__ = [
 ROLES: dict[str, type[Task[Any]]] = {
     task.role: task for task in (
         CaptionTask, MergeTask, AspectsTask, ConstraintsTask, ReflectTask, FreeReflectTask, SilentReflectTask,
-        DifferenceTask, ConfidenceTask, RewriteTask, JudgeTask, TwoSentencesTask,
+        DifferenceTask, ConfidenceTask, RewriteTask, JudgeTask, TwoSentencesTask, FormTask,
     )
 }

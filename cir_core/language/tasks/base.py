@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -24,6 +24,10 @@ class Answer(BaseModel):
 
 
 A = TypeVar("A", bound=Answer)
+
+
+class Wording(str):
+    """An input that stands in a prompt as it is, not in quotation marks: words of cirque, or of who made a study."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,14 @@ class Task(Generic[A]):
         """The texts and numbers the answer depends on, as plain types: for prompts
         and cache keys. Images are not included."""
         return {}
+
+    def schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        """Fields of the answer that are objects, with a JSON schema for each of their own fields."""
+        return {}
+
+    def fault(self, answer: A) -> tuple[str, str] | None:
+        """Field and fault of an answer that breaks a rule which no schema expresses; None for a good one."""
+        return None
 
     def pictures(self) -> Sequence[Picture]:
         """The images in the prompt: those of the fields, in their order."""

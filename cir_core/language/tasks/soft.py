@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import Field
 
 from cir_core.language.tasks.base import Answer, Domain, Picture, Task
+from cir_core.support.texts import quoted
 
 
 class ConstraintsAnswer(Answer):
@@ -86,6 +87,18 @@ class ConfidenceTask(Task[ConfidenceAnswer]):
             "reference_caption": self.reference.caption or "",
             "captions": [picture.caption or "" for picture in self.candidates],
         }
+
+    def schemas(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"scores": {name: {"type": "number"} for name in self.names}}
+
+    def fault(self, answer: ConfidenceAnswer) -> tuple[str, str] | None:
+        for name in self.names:
+            if name not in answer.scores:
+                return "scores", f"{quoted(name)} has no score"
+        for name in answer.scores:
+            if name not in self.names:
+                return "scores", f"there is no candidate {quoted(name)}"
+        return None
 
 
 class RewriteAnswer(Answer):

@@ -1,0 +1,1 @@
+"""Language models that answered a study, against the people who did."""

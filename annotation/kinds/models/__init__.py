@@ -1,0 +1,1 @@
+"""Studies answered by language models."""
