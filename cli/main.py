@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections import UserDict
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -24,6 +25,7 @@ _COMMANDS = {     # in the order of the help: what in the module of each is the 
     "sessions": "app", "study": "app", "report": "app", "user": "app", "db": "app", "jobs": "app"}
 
 
+@cache
 def _module(command: str) -> ModuleType:
     """Imported here, so that no command waits for what others need."""
     found: ModuleType
@@ -57,7 +59,9 @@ def _module(command: str) -> ModuleType:
         case "sessions":
             from cli.admin import sessions as found
         case "study":
+            from cli.construct.study_judge import study_judge
             from cli.studies import studies as found
+            found.app.command("judge")(study_judge)
         case "report":
             from cli.studies import report as found
         case "user":

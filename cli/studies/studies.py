@@ -14,7 +14,6 @@ from cir_core.errors import StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import open_stores, out, print_notes, progress_bar
-from cli.construct.study_judge import study_judge
 from cli.studies import adjudication, participants, preference, preference_files, sessions, study_files, targets
 from cli.studies.from_table import (
     ColumnsOption,
@@ -44,7 +43,6 @@ study_files.import_app.command("hp-fashioniq")(preference_files.import_hp_fashio
 app.command()(preference_files.quality)
 app.command()(preference_files.gold)
 app.command()(adjudication.adjudicate)
-app.command("judge")(study_judge)
 app.command()(participants.invite)
 app.command()(participants.payment)
 app.command()(participants.pay)

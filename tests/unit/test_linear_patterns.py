@@ -95,7 +95,7 @@ def more_than_linear(apply: Callable[[str], object], begin: str, piece: str, end
     before = (0, 0.0)
     for size in SIZES:
         try:
-            now = seconds(size, 1 if before[0] else 3)
+            now = seconds(size, 3 if size < SIZES[2] else 1)
         except TooLong:
             return f"over {PATIENCE:g} s for {size:,} characters"
         if before[0] and now > WORTH and now > before[1] * size / before[0]:
@@ -108,8 +108,9 @@ def more_than_linear(apply: Callable[[str], object], begin: str, piece: str, end
                 return f"{', '.join(f'{one * 1000:.1f} ms' for one in times)} for {whole // 4:,} characters and twice"
             if size == SIZES[-1] and times[0] > WORTH and times[2] / times[0] > DOUBLED ** 2:
                 return f"{times[2] / times[0]:.0f} times the time for four times the text"
-        if before[0] and now <= before[1] * size / before[0]:
-            break      # not even in proportion, from so few characters to so many: more of them tell nothing
+        if before[0] >= SIZES[1] and now <= before[1] * size / before[0]:
+            break      # not even in proportion, from so few characters to so many: more of them tell nothing. Of fewer
+                       # characters it is mostly the call itself that takes time.
         before = (size, now)
     return ""
 

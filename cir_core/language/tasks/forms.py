@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from cir_core.language.tasks.base import Answer, Picture, Task, Wording
+from cir_core.support.texts import quoted
 
 FieldType = Literal["choice", "choices", "number", "yes", "text"]
 """One of the options, some of them, one of them as a whole number, true or false, or a text."""
@@ -103,5 +104,5 @@ class FormTask(Task[FormAnswer]):
             if found := one.fault(answer.answers[one.name]):
                 return f"answers.{one.name}", found
         if unknown := [name for name in answer.answers if name not in names]:
-            return "answers", f"there is no question {unknown[0][:40]!r}"
+            return "answers", f"there is no question {quoted(unknown[0])}"
         return None
