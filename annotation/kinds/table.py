@@ -36,7 +36,7 @@ from annotation.kinds.preference.review import preference_files
 from annotation.kinds.ratings import exports as ratings_exports
 from annotation.kinds.ratings.answers import Sessions
 from annotation.kinds.ratings.intake import INTAKE as RATINGS_INTAKE
-from annotation.kinds.ratings.report.judged_files import read_judged
+from annotation.kinds.ratings.report.judged_files import study_scores
 from annotation.kinds.ratings.report.report import session_json, session_precision, session_report
 from annotation.kinds.ratings.report.sections import session_sections
 from annotation.kinds.ratings.results import session_results, session_source
@@ -58,8 +58,8 @@ from cir_core.errors import StudyError
 
 Files = tuple[Mapping[str, bytes], tuple[str, ...]]
 """Contents by file name, and notes on omissions."""
-ReadScores = Callable[[bytes | str, Sequence[Item], str], Sequence[MetricScores]]
-"""Scores of the items in a file of that name."""
+ReadScores = Callable[[Study, bytes | str, Sequence[Item], str], Sequence[MetricScores]]
+"""Scores of a study's items in a file of that name."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ KINDS: dict[str, Kind] = {
             answers, width, asked.options, asked.selection, rules=asked.rules, scores=asked.scores,
             metric=f"recall@{(*asked.ks, K)[0]}"),
         has_sets=True,
-        read_scores=lambda content, items, where: read_scores(content, items, where=where or "scores.csv"),
+        read_scores=lambda study, content, items, where: read_scores(content, items, where=where or "scores.csv"),
         scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
         intake=PREFERENCE_INTAKE,
         downloads=(
@@ -210,7 +210,7 @@ KINDS: dict[str, Kind] = {
         frozenset({"subset", "source", "block", "scores", "scale", "width"}),
         Groups("subset", "subset", "source", "source"),
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection),
-        read_scores=lambda content, items, where: (read_judged(content, items, where=where or "judged.json"),),
+        read_scores=study_scores,
         tables=ratings_exports.TABLES,
         results=lambda store, study, rule: session_results(store, study), source=session_source,
         scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",

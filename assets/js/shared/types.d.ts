@@ -78,9 +78,9 @@ interface Gate {
   check?: "sum" | "instruction"; question?: string; instruction?: string; options?: number[]; number?: number; attempt?: number;
 }
 
-/** What a person reads in a session study. Questions are answered from 1, `low`, to 5, `high`. */
-interface SessionQuestion { key: string; title: string; text: string; low: string; high: string; guide: string }
-interface SessionPage { intro: string; questions: SessionQuestion[]; points: number[]; note_limit: number }
+/** What a person reads in a session study. Questions are answered from 1, `low`, to the last of `points`, `high`; `show_if`: only after one of these ratings of each. */
+interface SessionQuestion { key: string; title: string; text: string; low: string; high: string; guide: string; show_if?: Record<string, number[]> }
+interface SessionPage { title: string; intro: string; questions: SessionQuestion[]; points: number[]; impossible?: { when: Record<string, number[]>; says: string }[]; note_limit: number }
 /** An answer about a session. null: not said yet. */
 interface SessionRatings { ratings: Record<string, number | null>; reason: string }
 
