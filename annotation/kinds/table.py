@@ -34,7 +34,7 @@ from annotation.kinds.preference.report.sections import preference_sections
 from annotation.kinds.preference.review import FORMS as PREFERENCE_FORMS
 from annotation.kinds.preference.review import preference_files
 from annotation.kinds.ratings import exports as ratings_exports
-from annotation.kinds.ratings.answers import Sessions
+from annotation.kinds.ratings.answers import Sessions, parse_questions
 from annotation.kinds.ratings.intake import INTAKE as RATINGS_INTAKE
 from annotation.kinds.ratings.report.judged_files import study_scores
 from annotation.kinds.ratings.report.report import session_json, session_precision, session_report
@@ -48,6 +48,7 @@ from annotation.kinds.validity.labels import LabelRule
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.kinds.validity.report.sections import validity_sections
+from annotation.kinds.validity.rubric import parse_rubric
 from annotation.quality.people import counted
 from annotation.quality.rules import Rules
 from annotation.records import Item, Study
@@ -126,6 +127,8 @@ class Kind:
     asks: str = ""                             # what the protocol holds: "Rubric"
     undefined: str = "κ"                       # statistic that is undefined without variation, if that is a choice
     downloads: tuple[Download, ...] = ()
+    asked_in: tuple[str, str] = ("", "")   # folder of assets and name of the files of what it asks
+    own_questions: Callable[[str, str], object] | None = None   # reads a study's own file; None: it cannot have one
     intake: Intake | None = None     # how it is made of a table; None: of no table
 
     def export(self, store: StudyStore, study: Study, asked: Export) -> Files:
@@ -178,7 +181,7 @@ KINDS: dict[str, Kind] = {
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         tables=validity_exports.TABLES,
         zipped=frozenset({"circus", "mbeir"}), results=validity_results, leaves_unsure=True, title="Validity",
-        asks="Rubric", intake=VALIDITY_INTAKE,
+        asks="Rubric", asked_in=("rubrics", "circus"), own_questions=parse_rubric, intake=VALIDITY_INTAKE,
         downloads=(
             Download("circus", "CIRCUS, one JSON per annotator", "zip"),
             Download("mbeir", "M-BEIR, the validated queries with trace", "zip"),
@@ -198,7 +201,7 @@ KINDS: dict[str, Kind] = {
         has_sets=True,
         read_scores=lambda study, content, items, where: read_scores(content, items, where=where or "scores.csv"),
         scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
-        intake=PREFERENCE_INTAKE,
+        asked_in=("surveys", "hs-fashioniq"), intake=PREFERENCE_INTAKE,
         downloads=(
             Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
             Download("preferences", "Pairs for training reward models", "JSONL"))),
@@ -214,7 +217,8 @@ KINDS: dict[str, Kind] = {
         tables=ratings_exports.TABLES,
         results=lambda store, study, rule: session_results(store, study), source=session_source,
         scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",
-        undefined="α", intake=RATINGS_INTAKE,
+        undefined="α", asked_in=("questions", "circled"),
+        own_questions=parse_questions, intake=RATINGS_INTAKE,
         downloads=(*_tabular(("judgements", "Ratings"), ("items", "Sessions with their mean ratings")),
                    Download("results", "Means by source, and of every session", "JSON"))),
     "targets": Kind(
@@ -226,7 +230,7 @@ KINDS: dict[str, Kind] = {
         tables=marks_exports.TABLES,
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
         source=target_source, title="Targets", one="query", many="queries", asks="Marks",
-        intake=MARKS_INTAKE,
+        asked_in=("marks", "soft-targets"), intake=MARKS_INTAKE,
         downloads=(
             Download("soft", "Corrected targets, SoFT’s form", "zip"),
             *_tabular(("judgements", "Marks"), ("images", "Images with what people say")),

@@ -21,6 +21,7 @@ from cir_core.support.texts import can_be_stored, quoted
 from cir_core.support.toml_files import line_of, load_toml
 
 Text = Annotated[str, Field(min_length=1)]
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _PROTOCOL = re.compile(r"([a-z][a-z0-9-]*)/([1-9][0-9]{0,5})")
 
 
@@ -161,6 +162,7 @@ def asked_by(study: Study, load: Callable[[str], _P], parse: Callable[[str, str]
     return load(study.protocol) if text is None else parse(text, study.protocol)
 
 
-def as_text(folder: Path, protocol: str) -> str:
-    """The file of one of cirque's protocols, to begin from. Raises ``StudyError`` for an unknown one."""
-    return protocol_file(folder, protocol, "file").read_text("utf-8")
+def newest_text(folder: str, name: str) -> str:
+    """The newest file of ``name`` in a folder of cirque's assets, to begin from."""
+    path = _ASSETS / folder
+    return protocol_file(path, newest_protocol(path, name), "file").read_text("utf-8")

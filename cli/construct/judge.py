@@ -21,6 +21,7 @@ from cli.construct.jobs import JobFlags, with_flags
 from cli.construct.own import named_paths, named_values
 from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
+from cli.studies.study_files import own_questions
 from cli.tables.output import TablesOption, give
 from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_pairs
 
@@ -46,6 +47,9 @@ class StudyOptions:
         min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None
     seconds_per_item: Annotated[float | None, typer.Option(
         min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None
+    questions: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="people: what is asked, as `cirque study questions sessions` writes it (default: "
+                             "CIRCLED's five questions).")] = None
 
 
 @with_flags
@@ -170,6 +174,7 @@ def create_study(
     if not options.name:
         raise SettingsError("A study needs a name: add --name NAME.")
     check_galleries(galleries, sources)
+    own = own_questions("sessions", options.questions)
     settings, drawn = get_settings(), draw_sample(sources, sample, seed)
     plan = StudyPlan(options.people or 1, options.overlap or 1, options.agreement_items or 0, seed)
     source = {"form": "judged-sessions", "sources": sources_as_json(sources),
@@ -189,7 +194,7 @@ def create_study(
             with progress_bar("Copying images") as bar:
                 created = create_session_study(
                     stores.studies, settings.home, options.name, drawn, galleries, plan, created_by=LOCAL,
-                    source=source, max_megapixels=settings.max_image_megapixels, progress=bar)
+                    source=source, max_megapixels=settings.max_image_megapixels, progress=bar, questions=own)
     if made := print_created(created, result, as_json):
         counts = made.counts
         out.print(f"Created {made.study.name}: {counted(counts['items'], 'session')}, "

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cir_core.errors import SettingsError
-from cir_core.support.texts import counted
+from cir_core.errors import SettingsError, StudyError
+from cir_core.support.texts import counted, quoted
 from cli.console import open_stores, out, print_notes
+
+if TYPE_CHECKING:
+    from annotation.studies.protocols import OwnFile
 
 import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
+QuestionsOption = Annotated[Path | None, typer.Option(
+    "--questions", metavar="FILE", help="What is asked, as `cirque study questions` writes it (default: the newest of "
+                                        "cirque's).")]
 RuleOption = Annotated[Rule, typer.Option(help="Label of an item with several judgements: the majority, or the first.")]
 
 
@@ -89,6 +95,48 @@ def results(
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             print_results(found)
+
+
+def own_questions(kind: str, path: Path | None) -> OwnFile | None:
+    """The file of ``--questions``. Raises ``StudyError`` for one that cannot be read, and for a kind that has none."""
+    from annotation.kinds.table import KINDS
+    from annotation.studies.protocols import OwnFile
+
+    if path is None:
+        return None
+    if (read := KINDS[kind].own_questions) is None:
+        able = " and ".join(f"{name} studies" for name, row in KINDS.items() if row.own_questions)
+        raise StudyError(f"A study of the kind {kind} cannot ask questions of its own yet: {able} can. Leave "
+                         "--questions out.")
+    try:
+        found = OwnFile(path.name, path.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read as UTF-8: {error}. Check the path.") from error
+    read(found.text, found.name)    # before other work, and without a study too
+    return found
+
+
+def questions(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="validity, preference, sessions or targets; or, with "
+                                                             "--of-study, the name of a study.")],
+    of_study: Annotated[bool, typer.Option(
+        "--of-study", help="What the study of that name asks, if it has a file of its own.")] = False,
+) -> None:
+    """Print what a kind of study asks, as TOML: rubric, survey or questions, to begin one's own from."""
+    from annotation.kinds.table import KINDS
+    from annotation.studies.protocols import newest_text, own_text
+
+    if of_study:
+        with open_stores() as stores:
+            study = stores.studies.study(kind)
+        if (text := own_text(study)) is None:
+            raise StudyError(f"{study.name} asks {study.protocol}, a file of cirque. The newest of its kind: "
+                             f"cirque study questions {study.kind}")
+    elif kind not in KINDS:
+        raise StudyError(f"There is no kind of study {quoted(kind)}. There are: {', '.join(KINDS)}.")
+    else:
+        text = newest_text(*KINDS[kind].asked_in)
+    typer.echo(text, nl=False)
 
 
 def write_files(to: Path, files: Mapping[str, bytes], force: bool = True) -> None:

@@ -48,10 +48,10 @@ type Picture = ShownPicture | MissingPicture;
 
 interface Reason { key: string; code: string; name: string; needs_note: boolean }
 interface Example { reference: string; text: string; target: string; verdict: string; reasons: string[]; because: string }
-interface Category { code: string; key: string; name: string; definition: string; question?: string; examples: Example[]; reasons?: Reason[]; severity?: number }
-interface Flag extends Category { question: string; reasons: Reason[]; severity: number }
+interface Category { code: string; key: string; name: string; definition: string; short?: string; question?: string; examples: Example[]; reasons?: Reason[]; severity?: number }
+interface Flag extends Category { question: string; reasons: Reason[]; severity: number; show_if?: Record<string, boolean> }
 interface Rubric {
-  intro: string; about_severity: string; about_unsure: string; flags: Flag[]; valid: Category;
+  title?: string; impossible?: { when: Record<string, boolean>; says: string }[]; intro: string; about_severity: string; about_unsure: string; flags: Flag[]; valid: Category;
   note_limit: number; broad_at: number; unsure_after: number;
 }
 /** An answer to "is this query valid?". `validated`: null is no verdict. */
