@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from annotation.adjudication.needs import Case, cases
@@ -54,6 +55,7 @@ from annotation.quality.rules import Rules
 from annotation.records import Item, Study
 from annotation.studies.kinds import StudyKind
 from annotation.studies.overview import Results
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 
@@ -237,6 +239,23 @@ KINDS: dict[str, Kind] = {
             Download("results", "Counts, and the marks of every image", "JSON"))),
 }
 """By ``Study.kind``."""
+
+
+def own_questions(kind: str, path: Path | None) -> OwnFile | None:
+    """The file of questions at ``path`` for a new study. Raises ``StudyError`` for one that cannot be read or is
+    broken, and for a kind that asks only cirque's."""
+    if path is None:
+        return None
+    if (parse := KINDS[kind].own_questions) is None:
+        able = " and ".join(f"{name} studies" for name, one in KINDS.items() if one.own_questions)
+        raise StudyError(f"A study of the kind {kind} cannot ask questions of its own yet: {able} can. Leave "
+                         "--questions out.")
+    try:
+        found = OwnFile(path.name, path.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read as UTF-8: {error}. Check the path.") from error
+    parse(found.text, found.name)
+    return found
 
 
 def results_of(store: StudyStore, study: Study, rule: LabelRule = "majority") -> Results:

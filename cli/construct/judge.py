@@ -21,7 +21,6 @@ from cli.construct.jobs import JobFlags, with_flags
 from cli.construct.own import named_paths, named_values
 from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
-from cli.studies.study_files import own_questions
 from cli.tables.output import TablesOption, give
 from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_pairs
 
@@ -165,6 +164,7 @@ def create_study(
     """Create the study and print what it holds, or print only the plan."""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.ratings.create import create_session_study
+    from annotation.kinds.table import own_questions
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
     from annotation.studies.planner import plan_study

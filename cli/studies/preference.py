@@ -23,7 +23,7 @@ from cli.studies.from_table import (
     refuse_without_table,
 )
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
-from cli.studies.study_files import QuestionsOption, own_questions
+from cli.studies.study_files import QuestionsOption
 from cli.tables.study_tables import print_created, print_pairs
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ def create_preference(
     from annotation.kinds.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.kinds.preference.survey.settings import checked_settings
+    from annotation.kinds.table import own_questions
     from annotation.studies.creation import check_name
 
     own_questions("preference", own_file)

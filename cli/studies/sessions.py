@@ -8,7 +8,7 @@ import typer
 
 from cir_core.errors import SettingsError
 from cli.studies.from_table import ColumnsOption, FromTable, Pictures, TableArgs, create_from_table, design_of
-from cli.studies.study_files import QuestionsOption, own_questions
+from cli.studies.study_files import QuestionsOption
 
 
 def create_sessions(
@@ -28,6 +28,8 @@ def create_sessions(
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """Create a session study from a table with a row for each turn. Of CIRCLED's files: cirque construct judge."""
+    from annotation.kinds.table import own_questions
+
     if from_table is None:
         raise SettingsError("Name the table: --from-table FILE. A study of files in CIRCLED's form is made by: cirque "
                             "construct judge FILE --gallery GALLERY --judge people --name NAME")

@@ -88,6 +88,7 @@ def create_validity(
 ) -> None:
     """Create a validity study: are the queries well-formed, by CIRCUS's rubric?"""
     from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.table import own_questions
     from annotation.kinds.validity.create import create_validity_study
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
@@ -96,7 +97,7 @@ def create_validity(
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
                             tuple(category or ()), from_table)
-    own = study_files.own_questions("validity", questions)
+    own = own_questions("validity", questions)
     if asked.source == "--from-table" and from_table is not None:
         asked.refuse_with_table(sample, panel_size)
         return create_from_table("validity", name, TableArgs(

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.support.texts import counted, quoted
 from cli.console import open_stores, out, print_notes
-
-if TYPE_CHECKING:
-    from annotation.studies.protocols import OwnFile
 
 import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
@@ -95,25 +92,6 @@ def results(
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             print_results(found)
-
-
-def own_questions(kind: str, path: Path | None) -> OwnFile | None:
-    """The file of ``--questions``. Raises ``StudyError`` for one that cannot be read, and for a kind that has none."""
-    from annotation.kinds.table import KINDS
-    from annotation.studies.protocols import OwnFile
-
-    if path is None:
-        return None
-    if (read := KINDS[kind].own_questions) is None:
-        able = " and ".join(f"{name} studies" for name, row in KINDS.items() if row.own_questions)
-        raise StudyError(f"A study of the kind {kind} cannot ask questions of its own yet: {able} can. Leave "
-                         "--questions out.")
-    try:
-        found = OwnFile(path.name, path.read_text("utf-8-sig"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"{path} cannot be read as UTF-8: {error}. Check the path.") from error
-    read(found.text, found.name)    # before other work, and without a study too
-    return found
 
 
 def questions(

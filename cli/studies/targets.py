@@ -22,7 +22,7 @@ from cli.studies.from_table import (
     design_of,
     refuse_without_table,
 )
-from cli.studies.study_files import QuestionsOption, own_questions
+from cli.studies.study_files import QuestionsOption
 from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_strata
 
 
@@ -49,6 +49,7 @@ def create_targets(
     """Create a target study: which candidates, that SoFT's stage 1 found or a table has, answer each query?"""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.marks.create import create_target_study
+    from annotation.kinds.table import own_questions
     from annotation.records import StudyPlan
     from annotation.sources.targets import read_target_queries, sample_targets
     from annotation.studies.creation import check_name

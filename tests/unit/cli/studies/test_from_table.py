@@ -120,7 +120,7 @@ def test_questions_of_ones_own(here, tmp_path):
     assert said.startswith("mine.toml, questions: Field required"), "a file of another kind"
     for kind in ("preference", "targets"):
         said = refused("create", kind, "T", "--from-table", queries, *asked)
-        assert f"of the kind {kind} cannot ask questions of its own yet: validity studies" in said
+        assert f"of the kind {kind} cannot ask questions of its own yet: validity studies and sessions" in said
         assert run("questions", kind).startswith("# ")
     assert "no kind of study 'votes'" in refused("questions", "votes")
     run("create", "validity", "V", "--from-table", queries, *asked)
