@@ -56,6 +56,7 @@ class Asking:
 
     Args:
         asked: the item for somebody whose assignment has this ``extra``.
+        questions: what is compared with people's answers, in a study.
         answer: what is given to the kind's ``normalize``, of the answers by field and the model's reason; ``again``:
             the form has refused an earlier one, and this is what the model stays with.
         turned: ``extra`` with the sides exchanged; None for items that look the same to everybody.
@@ -65,7 +66,7 @@ class Asking:
 
     asked: Callable[[Item, Study, Mapping[str, Any]], Asked]
     answer: Callable[[Mapping[str, Any], str, Item, bool], Mapping[str, Any]]
-    questions: tuple[ComparedQuestion, ...]
+    questions: Callable[[Study], tuple[ComparedQuestion, ...]]
     turned: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     side: Callable[[Mapping[str, Any]], bool | None] | None = None
     counted: Callable[[StudyAnswers, Selection, Rules | None], StudyAnswers] = _selected

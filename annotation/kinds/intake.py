@@ -16,6 +16,7 @@ from annotation.sources.tables.rows import TableRows, check_pictures, read_rows
 from annotation.studies.creation import Created, Progress
 from annotation.studies.guidelines import Guidelines, with_guidelines
 from annotation.studies.planner import plan_study
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import counted, quoted
@@ -71,6 +72,7 @@ class NewStudy:
     progress: Progress | None = field(default=None, repr=False)
     settings: Mapping[str, Any] = field(default_factory=dict)   # of the kind
     guidelines: Guidelines | None = None
+    questions: OwnFile | None = None        # instead of cirque's, of kinds that can have a file of their own
     accepting: bool = True
 
 
@@ -138,6 +140,9 @@ class _Completing:
 
     def study(self, name_or_id: str) -> Study:
         return self._new.store.study(name_or_id)
+
+    def studies(self) -> Sequence[Study]:
+        return self._new.store.studies()
 
     def items(self, study_id: str) -> Sequence[Item]:
         return self._new.store.items(study_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from annotation.adjudication.needs import Case, cases
@@ -37,10 +38,10 @@ from annotation.kinds.preference.report.sections import preference_sections
 from annotation.kinds.preference.review import FORMS as PREFERENCE_FORMS
 from annotation.kinds.preference.review import preference_files
 from annotation.kinds.ratings import exports as ratings_exports
-from annotation.kinds.ratings.answers import Sessions
+from annotation.kinds.ratings.answers import Sessions, parse_questions
 from annotation.kinds.ratings.asking import ASKING as RATINGS_ASKING
 from annotation.kinds.ratings.intake import INTAKE as RATINGS_INTAKE
-from annotation.kinds.ratings.report.judged_files import read_judged
+from annotation.kinds.ratings.report.judged_files import study_scores
 from annotation.kinds.ratings.report.report import session_json, session_precision, session_report
 from annotation.kinds.ratings.report.sections import session_sections
 from annotation.kinds.ratings.results import session_results, session_source
@@ -53,18 +54,20 @@ from annotation.kinds.validity.labels import LabelRule
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.kinds.validity.report.sections import validity_sections
+from annotation.kinds.validity.rubric import parse_rubric
 from annotation.quality.people import counted
 from annotation.quality.rules import Rules
 from annotation.records import Item, Study
 from annotation.studies.kinds import StudyKind
 from annotation.studies.overview import Results
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 
 Files = tuple[Mapping[str, bytes], tuple[str, ...]]
 """Contents by file name, and notes on omissions."""
-ReadScores = Callable[[bytes | str, Sequence[Item], str], Sequence[MetricScores]]
-"""Scores of the items in a file of that name."""
+ReadScores = Callable[[Study, bytes | str, Sequence[Item], str], Sequence[MetricScores]]
+"""Scores of a study's items in a file of that name."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,8 @@ class Kind:
     asks: str = ""                             # what the protocol holds: "Rubric"
     undefined: str = "κ"                       # statistic that is undefined without variation, if that is a choice
     downloads: tuple[Download, ...] = ()
+    asked_in: tuple[str, str] = ("", "")   # folder of assets and name of the files of what it asks
+    own_questions: Callable[[str, str], object] | None = None   # reads a study's own file; None: it cannot have one
     intake: Intake | None = None     # how it is made of a table; None: of no table
     asking: Asking | None = None     # how a language model is asked; None: it cannot be yet
 
@@ -184,7 +189,8 @@ KINDS: dict[str, Kind] = {
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         tables=validity_exports.TABLES,
         zipped=frozenset({"circus", "mbeir"}), results=validity_results, leaves_unsure=True, title="Validity",
-        asks="Rubric", intake=VALIDITY_INTAKE, asking=VALIDITY_ASKING,
+        asks="Rubric", asked_in=("rubrics", "circus"), own_questions=parse_rubric, intake=VALIDITY_INTAKE,
+        asking=VALIDITY_ASKING,
         downloads=(
             Download("circus", "CIRCUS, one JSON per annotator", "zip"),
             Download("mbeir", "M-BEIR, the validated queries with trace", "zip"),
@@ -202,9 +208,9 @@ KINDS: dict[str, Kind] = {
             answers, width, asked.options, asked.selection, rules=asked.rules, scores=asked.scores,
             metric=f"recall@{(*asked.ks, K)[0]}"),
         has_sets=True,
-        read_scores=lambda content, items, where: read_scores(content, items, where=where or "scores.csv"),
+        read_scores=lambda study, content, items, where: read_scores(content, items, where=where or "scores.csv"),
         scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
-        intake=PREFERENCE_INTAKE, asking=PREFERENCE_ASKING,
+        asked_in=("surveys", "hs-fashioniq"), intake=PREFERENCE_INTAKE, asking=PREFERENCE_ASKING,
         downloads=(
             Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
             Download("preferences", "Pairs for training reward models", "JSONL"))),
@@ -216,11 +222,12 @@ KINDS: dict[str, Kind] = {
         frozenset({"subset", "source", "block", "scores", "scale", "width"}),
         Groups("subset", "subset", "source", "source"),
         lambda answers, asked, width: session_precision(answers, width, asked.options, asked.selection),
-        read_scores=lambda content, items, where: (read_judged(content, items, where=where or "judged.json"),),
+        read_scores=study_scores,
         tables=ratings_exports.TABLES,
         results=lambda store, study, rule: session_results(store, study), source=session_source,
         scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",
-        undefined="α", intake=RATINGS_INTAKE, asking=RATINGS_ASKING,
+        undefined="α", asked_in=("questions", "circled"),
+        own_questions=parse_questions, intake=RATINGS_INTAKE, asking=RATINGS_ASKING,
         downloads=(*_tabular(("judgements", "Ratings"), ("items", "Sessions with their mean ratings")),
                    Download("results", "Means by source, and of every session", "JSON"))),
     "targets": Kind(
@@ -232,13 +239,30 @@ KINDS: dict[str, Kind] = {
         tables=marks_exports.TABLES,
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
         source=target_source, title="Targets", one="query", many="queries", asks="Marks",
-        intake=MARKS_INTAKE, asking=MARKS_ASKING,
+        asked_in=("marks", "soft-targets"), intake=MARKS_INTAKE, asking=MARKS_ASKING,
         downloads=(
             Download("soft", "Corrected targets, SoFT’s form", "zip"),
             *_tabular(("judgements", "Marks"), ("images", "Images with what people say")),
             Download("results", "Counts, and the marks of every image", "JSON"))),
 }
 """By ``Study.kind``."""
+
+
+def own_questions(kind: str, path: Path | None) -> OwnFile | None:
+    """The file of questions at ``path`` for a new study. Raises ``StudyError`` for one that cannot be read or is
+    broken, and for a kind that asks only cirque's."""
+    if path is None:
+        return None
+    if (parse := KINDS[kind].own_questions) is None:
+        able = " and ".join(f"{name} studies" for name, one in KINDS.items() if one.own_questions)
+        raise StudyError(f"A study of the kind {kind} cannot ask questions of its own yet: {able} can. Leave "
+                         "--questions out.")
+    try:
+        found = OwnFile(path.name, path.read_text("utf-8-sig"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path} cannot be read as UTF-8: {error}. Check the path.") from error
+    parse(found.text, found.name)
+    return found
 
 
 def results_of(store: StudyStore, study: Study, rule: LabelRule = "majority") -> Results:

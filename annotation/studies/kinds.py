@@ -183,6 +183,6 @@ def draft_text(answer: object, name: str) -> str:
     return printable(checked_text(text, name)[:DRAFT_NOTE_LIMIT]) if isinstance(text, str) else ""
 
 
-def is_rating(value: object) -> bool:
-    """A whole number from 1 to 5."""
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 5
+def is_rating(value: object, points: int = 5) -> bool:
+    """A whole number from 1 to ``points``."""
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= points

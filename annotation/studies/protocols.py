@@ -1,23 +1,27 @@
 """Versioned files of rubrics and surveys: ``NAME-VERSION.toml`` holds the protocol ``NAME/VERSION``.
 
-Versions coexist. A study keeps the version it was created with; a new study uses the newest.
+Versions coexist. A study keeps the version it was created with; a new study uses the newest, or a file of its own,
+whose text its settings keep.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from annotation.records import Study
 from cir_core.errors import StudyError
-from cir_core.support.texts import quoted
-from cir_core.support.toml_files import load_toml
+from cir_core.support.texts import can_be_stored, quoted
+from cir_core.support.toml_files import line_of, load_toml
 
 Text = Annotated[str, Field(min_length=1)]
+_ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _PROTOCOL = re.compile(r"([a-z][a-z0-9-]*)/([1-9][0-9]{0,5})")
 
 
@@ -64,7 +68,14 @@ def parse_toml(
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise StudyError(f"{where}, {field}: {first['msg']}. Correct the field.") from error
+        said = first["msg"].removeprefix("Value error, ")
+        raise StudyError(f"{placed(where, text, first['loc'])}, {field}: {said}. Correct the field.") from error
+
+
+def placed(where: str, text: str, place: Sequence[str | int]) -> str:
+    """``where`` with the line of a field, if it is known: "questions.toml, line 12"."""
+    line = line_of(text, place)
+    return f"{where}, line {line}" if line else where
 
 
 def protocol_file(folder: Path, protocol: str, what: str) -> Path:
@@ -97,3 +108,61 @@ def known_protocols(folder: Path) -> list[str]:
 def _parts(protocol: str) -> tuple[str, int]:
     name, _, version = protocol.partition("/")
     return name, int(version)
+
+
+OWN = "questions"
+"""Key in ``Study.settings`` of the text of the file that a study asks instead of one of cirque's."""
+
+
+@dataclass(frozen=True)
+class OwnFile:
+    """A file that a new study is to ask. ``name``: for errors."""
+
+    name: str
+    text: str
+
+
+def chosen(
+    folder: Path, own: OwnFile | None, newest: Callable[[], _P], parse: Callable[[str, str], _P],
+    others: Iterable[Study],
+) -> tuple[_P, dict[str, str]]:
+    """What a new study asks, and its entries of ``Study.settings``: ``newest``, or the ``own`` file.
+
+    A protocol's name stands in every answer, so it must not mean two things. Raises ``StudyError`` for a broken file,
+    and for one that has the name of one of cirque's, or of the file of one of ``others``, and another content.
+    """
+    if own is None:
+        return newest(), {}
+    if not can_be_stored(own.text):
+        raise StudyError(f"{own.name} has characters that cannot be stored, such as NUL. Remove them.")
+    found = parse(own.text, own.name)
+    if found.protocol in known_protocols(folder):
+        if load_protocol(folder, found.protocol, "file", parse) == found:
+            return found, {}
+        raise StudyError(f"{own.name}, protocol: {found.protocol} is a file of cirque, and this one differs from it. "
+                         "Give it a name of its own, such as my-lab/1.")
+    name, version = _parts(found.protocol)
+    for study in others:
+        if study.protocol == found.protocol and own_text(study) != own.text:
+            raise StudyError(f"{own.name}, protocol: {quoted(study.name)} asks another {found.protocol}. Raise the "
+                             f"version of this one: {name}/{version + 1}.")
+    return found, {OWN: own.text}
+
+
+def own_text(study: Study) -> str | None:
+    """The text of the file that a study asks; None for one of cirque's."""
+    found = study.settings.get(OWN)
+    return found if isinstance(found, str) else None
+
+
+def asked_by(study: Study, load: Callable[[str], _P], parse: Callable[[str, str], _P]) -> _P:
+    """What ``study`` asks: its own file, or the one that ``load`` has for its protocol. ``parse`` remembers what it has
+    read, for this is called for every answer."""
+    text = own_text(study)
+    return load(study.protocol) if text is None else parse(text, study.protocol)
+
+
+def newest_text(folder: str, name: str) -> str:
+    """The newest file of ``name`` in a folder of cirque's assets, to begin from."""
+    path = _ASSETS / folder
+    return protocol_file(path, newest_protocol(path, name), "file").read_text("utf-8")

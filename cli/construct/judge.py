@@ -46,6 +46,9 @@ class StudyOptions:
         min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None
     seconds_per_item: Annotated[float | None, typer.Option(
         min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None
+    questions: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="people: what is asked, as `cirque study questions sessions` writes it (default: "
+                             "CIRCLED's five questions).")] = None
 
 
 @with_flags
@@ -161,6 +164,7 @@ def create_study(
     """Create the study and print what it holds, or print only the plan."""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.ratings.create import create_session_study
+    from annotation.kinds.table import own_questions
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
     from annotation.studies.planner import plan_study
@@ -170,6 +174,7 @@ def create_study(
     if not options.name:
         raise SettingsError("A study needs a name: add --name NAME.")
     check_galleries(galleries, sources)
+    own = own_questions("sessions", options.questions)
     settings, drawn = get_settings(), draw_sample(sources, sample, seed)
     plan = StudyPlan(options.people or 1, options.overlap or 1, options.agreement_items or 0, seed)
     source = {"form": "judged-sessions", "sources": sources_as_json(sources),
@@ -189,7 +194,7 @@ def create_study(
             with progress_bar("Copying images") as bar:
                 created = create_session_study(
                     stores.studies, settings.home, options.name, drawn, galleries, plan, created_by=LOCAL,
-                    source=source, max_megapixels=settings.max_image_megapixels, progress=bar)
+                    source=source, max_megapixels=settings.max_image_megapixels, progress=bar, questions=own)
     if made := print_created(created, result, as_json):
         counts = made.counts
         out.print(f"Created {made.study.name}: {counted(counts['items'], 'session')}, "

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from annotation.sources.tables.files import Table
     from annotation.sources.tables.pictures import PictureFiles
     from annotation.studies.creation import Created
+    from annotation.studies.protocols import OwnFile
 
 FromTable = Annotated[Path | None, typer.Option(
     metavar="FILE", help="Table of the items: CSV, spreadsheet, JSON lines, Parquet, or a data set's file.")]
@@ -42,6 +43,7 @@ class TableArgs:
     dry_run: bool = False
     as_json: bool = False
     settings: Mapping[str, Any] | None = None    # of the kind
+    questions: OwnFile | None = None
 
 
 def design_of(people: int, overlap: int, block: int, seconds: float, seed: int | None) -> dict[str, int]:
@@ -80,7 +82,7 @@ def create_from_table(kind: str, name: str, asked: TableArgs) -> None:
                 created = found.create(NewStudy(
                     stores.studies, settings.home, name, LOCAL, design, found.pictures,
                     {"seed": design["seed"]}, settings.max_image_megapixels, asked.skip_missing, bar,
-                    asked.settings or {}))
+                    asked.settings or {}, questions=asked.questions))
     told = {row.many: dict(found.counts), "plan": forecast, "notes": list(found.notes)}
     if made := print_created(created, told, asked.as_json):
         out.print(f"Created {made.study.name}: {counted(made.counts['items'], row.one, row.many)}, "

@@ -23,6 +23,7 @@ from cli.studies.from_table import (
     refuse_without_table,
 )
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
+from cli.studies.study_files import QuestionsOption
 from cli.tables.study_tables import print_created, print_pairs
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def create_preference(
     completion_prefix: Annotated[str, typer.Option(help="Prefix of the completion code.")] = "",
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
+    own_file: QuestionsOption = None,
     seconds_per_question: Annotated[float, typer.Option(help="Seconds per question, for the forecast.")] = 40.0,
     skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Skip queries with a missing image.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
@@ -85,8 +87,10 @@ def create_preference(
     from annotation.kinds.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.kinds.preference.survey.settings import checked_settings
+    from annotation.kinds.table import own_questions
     from annotation.studies.creation import check_name
 
+    own_questions("preference", own_file)
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
                           settings.seed if seed is None else seed)

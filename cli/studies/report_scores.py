@@ -146,7 +146,7 @@ def _read(study: Study, path: Path, items: Sequence[Item]) -> Sequence[MetricSco
     from annotation.kinds.table import KINDS
 
     read = KINDS[study.kind].read_scores
-    return read(_content(path), items, path.name) if read else ()
+    return read(study, _content(path), items, path.name) if read else ()
 
 
 def _check_kind(study: Study, by_method: bool) -> None:

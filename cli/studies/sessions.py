@@ -8,6 +8,7 @@ import typer
 
 from cir_core.errors import SettingsError
 from cli.studies.from_table import ColumnsOption, FromTable, Pictures, TableArgs, create_from_table, design_of
+from cli.studies.study_files import QuestionsOption
 
 
 def create_sessions(
@@ -21,14 +22,18 @@ def create_sessions(
     agreement_items: Annotated[int, typer.Option(min=0, help="Sessions for everyone, to measure agreement.")] = 0,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Annotated[int, typer.Option(min=1, help="Seconds per session, for the forecast.")] = 120,
+    questions: QuestionsOption = None,
     skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Skip sessions with a missing image.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """Create a session study from a table with a row for each turn. Of CIRCLED's files: cirque construct judge."""
+    from annotation.kinds.table import own_questions
+
     if from_table is None:
         raise SettingsError("Name the table: --from-table FILE. A study of files in CIRCLED's form is made by: cirque "
                             "construct judge FILE --gallery GALLERY --judge people --name NAME")
     create_from_table("sessions", name, TableArgs(
         from_table, images, gallery, columns,
-        design_of(people, overlap, agreement_items, seconds_per_item, seed), skip_missing, dry_run, as_json))
+        design_of(people, overlap, agreement_items, seconds_per_item, seed), skip_missing, dry_run, as_json,
+        questions=own_questions("sessions", questions)))

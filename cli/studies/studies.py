@@ -35,6 +35,7 @@ create_app = typer.Typer(help="Create a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
 app.add_typer(study_files.import_app, name="import")
 app.command()(study_files.export)
+app.command()(study_files.questions)
 app.command()(study_files.results)
 create_app.command("preference")(preference.create_preference)
 create_app.command("targets")(targets.create_targets)
@@ -79,6 +80,7 @@ def create_validity(
     seconds_per_item: Seconds = 60.0,
     panel_size: Annotated[int | None, typer.Option(
         min=0, max=50, help="Retrieved images shown with each item (default: as in the source, at most 30).")] = None,
+    questions: study_files.QuestionsOption = None,
     skip_missing: Annotated[bool, typer.Option(
         "--skip-missing", help="Skip queries whose reference or target image is missing.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
@@ -86,6 +88,7 @@ def create_validity(
 ) -> None:
     """Create a validity study: are the queries well-formed, by CIRCUS's rubric?"""
     from annotation.accounts.account_names import LOCAL
+    from annotation.kinds.table import own_questions
     from annotation.kinds.validity.create import create_validity_study
     from annotation.records import StudyPlan
     from annotation.studies.creation import check_name
@@ -94,11 +97,12 @@ def create_validity(
 
     asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
                             tuple(category or ()), from_table)
+    own = own_questions("validity", questions)
     if asked.source == "--from-table" and from_table is not None:
         asked.refuse_with_table(sample, panel_size)
         return create_from_table("validity", name, TableArgs(
             from_table, images, gallery, columns, design_of(people, overlap, agreement_items, seconds_per_item, seed),
-            skip_missing, dry_run, as_json))
+            skip_missing, dry_run, as_json, questions=own))
     refuse_without_table(columns)
     settings = get_settings()
     with open_stores() as stores:
@@ -118,7 +122,7 @@ def create_validity(
                 created = create_validity_study(
                     stores.studies, settings.home, name, queries, found.find_picture, plan, created_by=LOCAL,
                     source=source, max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing,
-                    panel_size=panel_size, progress=bar)
+                    panel_size=panel_size, progress=bar, questions=own)
     told = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
     if made := print_created(created, told, as_json):
         counts = made.counts

@@ -8,13 +8,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from cir_core.errors import SettingsError
-from cir_core.support.texts import counted
+from cir_core.errors import SettingsError, StudyError
+from cir_core.support.texts import counted, quoted
 from cli.console import open_stores, out, print_notes
 
 import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
+QuestionsOption = Annotated[Path | None, typer.Option(
+    "--questions", metavar="FILE", help="What is asked, as `cirque study questions` writes it (default: the newest of "
+                                        "cirque's).")]
 RuleOption = Annotated[Rule, typer.Option(help="Label of an item with several judgements: the majority, or the first.")]
 
 
@@ -89,6 +92,29 @@ def results(
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             print_results(found)
+
+
+def questions(
+    kind: Annotated[str, typer.Argument(metavar="KIND", help="validity, preference, sessions or targets; or, with "
+                                                             "--of-study, the name of a study.")],
+    of_study: Annotated[bool, typer.Option(
+        "--of-study", help="What the study of that name asks, if it has a file of its own.")] = False,
+) -> None:
+    """Print what a kind of study asks, as TOML: rubric, survey or questions, to begin one's own from."""
+    from annotation.kinds.table import KINDS
+    from annotation.studies.protocols import newest_text, own_text
+
+    if of_study:
+        with open_stores() as stores:
+            study = stores.studies.study(kind)
+        if (text := own_text(study)) is None:
+            raise StudyError(f"{study.name} asks {study.protocol}, a file of cirque. The newest of its kind: "
+                             f"cirque study questions {study.kind}")
+    elif kind not in KINDS:
+        raise StudyError(f"There is no kind of study {quoted(kind)}. There are: {', '.join(KINDS)}.")
+    else:
+        text = newest_text(*KINDS[kind].asked_in)
+    typer.echo(text, nl=False)
 
 
 def write_files(to: Path, files: Mapping[str, bytes], force: bool = True) -> None:

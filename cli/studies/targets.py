@@ -22,6 +22,7 @@ from cli.studies.from_table import (
     design_of,
     refuse_without_table,
 )
+from cli.studies.study_files import QuestionsOption
 from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_strata
 
 
@@ -41,18 +42,21 @@ def create_targets(
     agreement_items: Annotated[int, typer.Option(min=0, help="Queries for everyone, to measure agreement.")] = 0,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Annotated[float, typer.Option(help="Seconds that a query takes, for the forecast.")] = 90.0,
+    questions: QuestionsOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """Create a target study: which candidates, that SoFT's stage 1 found or a table has, answer each query?"""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.marks.create import create_target_study
+    from annotation.kinds.table import own_questions
     from annotation.records import StudyPlan
     from annotation.sources.targets import read_target_queries, sample_targets
     from annotation.studies.creation import check_name
     from annotation.studies.planner import plan_study
     from cir_core.gallery.gallery import open_gallery
 
+    own_questions("targets", questions)
     if from_table is not None:
         if folder or subset or sample:
             raise StudyError("DIR, --subset and --sample do not go with --from-table: choose the rows in the table.")

@@ -62,3 +62,15 @@ test("the category that counts is the most severe", () => {
   assert.equal(code({ flags: ["WRONG"], unsure: true }), "UNSURE");
   assert.equal(code({ validated: true }), "VALIDATED");
 });
+
+const OWN = { flags: [flag("1", "TWO", 2, "ab"), { ...flag("2", "OTHER", 1), show_if: { TWO: true } }], valid: { key: "9", code: "VALIDATED", name: "fine" }, note_limit: 10,
+  impossible: [{ when: { "1b": true, OTHER: true }, says: "Remove one of them." }] };
+
+test("a flag is asked only beside those that it names, and goes with them", () => {
+  const { asked, pruned } = answers;
+  assert.deepEqual([asked(OWN, []), asked(OWN, ["TWO"])].map((flags) => flags.map(({ code }) => code)), [["TWO"], ["TWO", "OTHER"]]);
+  assert.deepEqual(pruned({ ...start(), flags: ["OTHER"] }, OWN).flags, []);
+  const both = { ...start(), flags: ["TWO", "OTHER"], reasons: ["1a"], validated: false };
+  assert.deepEqual([pruned(both, OWN), missing(both, OWN)], [both, null]);
+  assert.deepEqual(missing({ ...both, reasons: ["1b"] }, OWN), { at: "OTHER", text: "Remove one of them." });
+});

@@ -1,7 +1,7 @@
 // Answers about sessions: which question comes next, and what is missing.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { following, missing, neighbour, rate, same, start, undone, unrated } from "../../assets/js/annotate/sessions/answer.js";
+import { asked, following, missing, neighbour, rate, same, start, undone, unrated } from "../../assets/js/annotate/sessions/answer.js";
 
 const PAGE = { questions: ["one", "two", "three"].map((key) => ({ key, title: key })), points: [1, 2, 3, 4, 5], note_limit: 10 };
 const all = (...ratings) => start(PAGE, { ratings: Object.fromEntries(PAGE.questions.map(({ key }, place) => [key, ratings[place]])) });
@@ -36,4 +36,22 @@ test("the same answer, whatever its order and the blanks at the end of its reaso
 test("undo brings the ratings back, and the reason only where there is none", () => {
   assert.deepEqual(undone({ ...all(1, 2, 3), reason: "old" }, { ...start(PAGE), reason: "" }), { ...all(1, 2, 3), reason: "old" });
   assert.equal(undone({ ...all(1, 2, 3), reason: "old" }, { ...start(PAGE), reason: "typed meanwhile" }).reason, "typed meanwhile");
+});
+
+const OWN = { questions: [{ key: "helpful" }, { key: "repair", show_if: { helpful: [1, 2] } }, { key: "again" }], points: [1, 2, 3, 4, 5, 6, 7], note_limit: 10,
+  impossible: [{ when: { helpful: [1], again: [7] }, says: "Change one of the two." }] };
+const own = (helpful, repair, again) => start(OWN, { ratings: { helpful, repair, again } });
+
+test("a question is asked only after the ratings that it names, and has no rating otherwise", () => {
+  const keys = (answer) => asked(OWN, answer.ratings).map(({ key }) => key);
+  assert.deepEqual([keys(start(OWN)), keys(own(2)), keys(own(3))], [["helpful", "again"], ["helpful", "repair", "again"], ["helpful", "again"]]);
+  assert.deepEqual(own(3, 4, 5).ratings, { helpful: 3, repair: null, again: 5 });
+  assert.equal(following(OWN, own(2), "helpful"), "repair");
+  assert.equal(following(OWN, own(3), "helpful"), "again");
+  assert.deepEqual([missing(OWN, own(3, null, 5)), missing(OWN, own(2, null, 5))?.text], [null, "No answer yet: choose 1 to 7."]);
+});
+
+test("ratings that exclude each other are said at the last of them", () => {
+  assert.deepEqual(missing(OWN, own(1, 1, 7)), { at: "again", text: "Change one of the two." });
+  assert.equal(missing(OWN, own(1, 1, 6)), null);
 });

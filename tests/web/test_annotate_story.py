@@ -98,7 +98,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     at_rest(page)
     ada.press("1", "a", "3", "c", "Enter")
     expect(outcome).to_contain_text("Wrong target")
-    expect(complaint).to_contain_text("“Other” requires a note")
+    expect(complaint).to_contain_text("“Does not match, or something else” requires a note")
     expect(page.get_by_label("Note")).to_be_focused()
     page.keyboard.type("no horse, 3 dogs")
     saved(flagged(TARGET, TEXT, reasons=("1a", "3c"), note="no horse, 3 dogs"))

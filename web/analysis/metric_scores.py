@@ -142,7 +142,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         content, items = _text(sent, "content", _MOST_BYTES), store.items(study.study_id)
         name = _text(sent, "name", _LONGEST_NAME)
         read = KINDS[study.kind].read_scores
-        found = read(content, items, name) if read else ()
+        found = read(study, content, items, name) if read else ()
         for one in found:
             _keep(study, one, visitor)
         return {"added": [one.name for one in found], "scores": present.scores(store.scores(study.study_id))}

@@ -31,5 +31,5 @@ def _codes(given: Mapping[str, Any], study: Study) -> Mapping[str, int]:
     return {token: int(mark == "yes") for token, mark in given["marks"].items() if mark != "unsure"}
 
 
-ASKING = Asking(asked, answer, (
+ASKING = Asking(asked, answer, lambda study: (
     ComparedQuestion("target", "Target or not", "nominal", lambda study: ("no", "yes"), _codes, "image"),))

@@ -91,7 +91,8 @@ def _report(
     given = {one.item_id: one for one in model.answers if not one.turned and one.item_id in items}
     known = [one for one in answers.judgements if one.item_id in given]
     there = tuple(one for one in people if one.seat in _seats(answers, known))
-    found = [(question, _units(answers, question, list(given.values()), known, there)) for question in asking.questions]
+    found = [(question, _units(answers, question, list(given.values()), known, there))
+             for question in asking.questions(answers.study)]
     compared = [(question, units) for question, units in found if len(units.model) and there]
     first = compared[0] if compared else None
     chosen = [items[item_id] for item_id in given]

@@ -61,9 +61,10 @@ def _choices(study: Study) -> tuple[str, ...]:
 
 ASKING = Asking(
     asked, answer,
-    (ComparedQuestion("preferred", "Preferred set", "nominal", _choices,
-                      lambda given, study: {"": given["preferred"]}, "question"),
-     ComparedQuestion("ratings", "Rating of a set", "ordinal", lambda study: tuple(map(str, RATINGS)),
-                      lambda given, study: {str(place): rating - 1 for place, rating in enumerate(given["ratings"], 1)},
-                      "set")),
+    lambda study: (
+        ComparedQuestion("preferred", "Preferred set", "nominal", _choices,
+                         lambda given, study: {"": given["preferred"]}, "question"),
+        ComparedQuestion(
+            "ratings", "Rating of a set", "ordinal", lambda study: tuple(map(str, RATINGS)),
+            lambda given, study: {str(place): rating - 1 for place, rating in enumerate(given["ratings"], 1)}, "set")),
     turned=lambda extra: {**extra, "first": 3 - extra["first"]}, side=_side, counted=_counted)

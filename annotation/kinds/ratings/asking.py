@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.kinds.asking import Asked, Asking, ComparedQuestion, ShownImage, with_guidelines
-from annotation.kinds.ratings.answers import KEYS, POINTS, load_questions
+from annotation.kinds.ratings.answers import Question, questions_of
 from annotation.records import Item, Study
 from cir_core.language.tasks.forms import Form, FormField
 
 
 def asked(item: Item, study: Study, extra: Mapping[str, Any]) -> Asked:
-    protocol, turns = load_questions(study.protocol), item.shown["turns"]
+    protocol, turns = questions_of(study), item.shown["turns"]
     fields = tuple(
-        FormField(one.key, "number",
-                  f"{one.title}. {one.text} 1: {one.low}; 5: {one.high}. {one.guide}".strip(), POINTS)
+        FormField(one.key, "number", f"{one.title}. {one.text} 1: {one.low}; {protocol.points}: {one.high}. "
+                                     f"{one.guide}".strip(), protocol.scale)
         for one in protocol.questions)
     return Asked(
         Form(with_guidelines(study, protocol.intro), fields), tuple(turn["text"] for turn in turns),
@@ -24,12 +24,22 @@ def asked(item: Item, study: Study, extra: Mapping[str, Any]) -> Asked:
 
 
 def answer(given: Mapping[str, Any], reason: str, item: Item, again: bool) -> Mapping[str, Any]:
-    return {"ratings": {key: given[key] for key in KEYS}, "reason": reason}
+    return {"ratings": dict(given), "reason": reason}
 
 
-def _question(key: str) -> ComparedQuestion:
-    return ComparedQuestion(key, key.capitalize(), "ordinal", lambda study: tuple(map(str, POINTS)),
-                            lambda given, study: {"": given["ratings"][key] - 1}, "session")
+def _compared(study: Study) -> tuple[ComparedQuestion, ...]:
+    protocol = questions_of(study)
+    scale = tuple(map(str, protocol.scale))
+
+    def of(question: Question) -> ComparedQuestion:
+        def codes(given: Mapping[str, Any], _study: Study) -> Mapping[str, int]:
+            rating = given["ratings"].get(question.key)     # None for a question that was not asked
+            return {} if rating is None else {"": rating - 1}
+
+        label = question.key.replace("_", " ").capitalize()
+        return ComparedQuestion(question.key, label, "ordinal", lambda _study: scale, codes, "session")
+
+    return tuple(map(of, protocol.questions))
 
 
-ASKING = Asking(asked, answer, tuple(map(_question, KEYS)))
+ASKING = Asking(asked, answer, _compared)

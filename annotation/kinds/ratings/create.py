@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.creation import Named, PictureSource, Subject, create_of_subjects
-from annotation.kinds.ratings.answers import newest_questions
+from annotation.kinds.ratings.answers import choose_questions
 from annotation.records import Study, StudyPlan
 from annotation.studies.creation import Created, Progress, check_name
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.construct.judging.sample import SampledSession, content_digest
 from cir_core.construct.judging.tasks import gallery_for, shown_target
@@ -28,27 +29,29 @@ def create_session_study(
     store: StudyStore, home: Path, name: str, sampled: Sequence[SampledSession],
     galleries: Mapping[str, PictureSource],
     plan: StudyPlan, *, created_by: str, source: Mapping[str, Any], max_megapixels: float = 64.0,
-    progress: Progress | None = None,
+    progress: Progress | None = None, questions: OwnFile | None = None,
 ) -> Created:
     """Create a study of ``sampled``, with image snapshots in ``home``.
 
     Sessions without a target, or of which an image is missing, are left out and counted by source. Every item has its
     own names of its images, so that URLs do not tell which sessions share one.
 
-    Raises ``StudyError`` for a taken name and an impossible plan, before any work is done, and if no session is left;
-    ``StorageError`` for a full disk.
+    Raises ``StudyError`` for a taken name, an impossible plan and a broken file of questions, before any work is done,
+    and if no session is left; ``StorageError`` for a full disk.
 
     Args:
         plan: its ``agreement_items`` are sampled equally from the subsets of all sources.
         source: origin of the sessions, in plain JSON.
         progress: processed images, and their total.
+        questions: what is asked; None: CIRCLED's five questions.
 
     ``Created.counts``: items, pictures, dropped, places (assignments).
     """
     name = check_name(store, name)
     if not sampled:
         raise StudyError("There is no session to rate. Name files with sessions.")
-    study = Study(new_id(), name, "sessions", newest_questions(), plan, True, {}, dict(source), created_by,
+    asked, settings = choose_questions(questions, store.studies())
+    study = Study(new_id(), name, "sessions", asked.protocol, plan, True, settings, dict(source), created_by,
                   datetime.now(UTC))
     found = [(one, gallery_for(galleries, one.source, one.session.subset)) for one in sampled]
     subjects = [_subject(one, gallery, target) for one, gallery in found

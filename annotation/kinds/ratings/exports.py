@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation import tables
-from annotation.kinds.ratings.answers import Question, load_questions
+from annotation.kinds.ratings.answers import Question, questions_of
 from annotation.kinds.ratings.results import mean_ratings, results_json
 from annotation.records import Decision, Item, Judgement, Study, by_item, decided
 from annotation.studies.store import StudyStore
@@ -58,13 +58,16 @@ def session_files(
 
 def judgement_table(study: Study, items: Sequence[Item], judgements: Sequence[Judgement]) -> Table:
     """One row for each judgement, in the order given."""
+    asked = questions_of(study)
+
     def rating(one: Question) -> Column:
-        return Column(one.key, "integer", f"{one.text} 1 ({one.low}) to 5 ({one.high})",
-                      lambda row: row.answer["ratings"][one.key])
+        missing = "; empty where it was not asked" if one.show_if else ""
+        return Column(one.key, "integer", f"{one.text} 1 ({one.low}) to {asked.points} ({one.high}){missing}",
+                      lambda row: row.answer["ratings"].get(one.key))
 
     return Table.of(study, (
         *_ITEM, *tables.answered_by("rated", "session", "questions"),
-        *map(rating, load_questions(study.protocol).questions),
+        *map(rating, asked.questions),
         Column("reason", "text", "what the person wrote", lambda row: row.answer["reason"]),
     Column("seconds", "number", "how long the session was looked at", lambda row: row.judgement.seconds or None),
         tables.ANSWERED_AT), tables.judgement_rows(items, judgements))
@@ -74,7 +77,7 @@ def item_table(
     study: Study, items: Sequence[Item], judgements: Sequence[Judgement], decisions: Sequence[Decision] = (),
 ) -> Table:
     """One row for each session, with the mean of its ratings, or an adjudicator's."""
-    questions, given, settled = load_questions(study.protocol).questions, by_item(judgements), decided(decisions)
+    questions, given, settled = questions_of(study).questions, by_item(judgements), decided(decisions)
     keys = [one.key for one in questions]
 
     def mean(one: Question) -> Column:

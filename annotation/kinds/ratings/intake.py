@@ -51,7 +51,8 @@ def read(rows: TableRows) -> list[SampledSession]:
 def create(new: NewStudy, sampled: Sequence[SampledSession]) -> Created:
     return create_session_study(
         new.store, new.home, new.name, sampled, {"": new.pictures}, plan_of(new.design), created_by=new.created_by,
-        source=new.source, max_megapixels=new.max_megapixels, progress=new.progress)
+        source=new.source, max_megapixels=new.max_megapixels, progress=new.progress,
+        questions=new.questions)
 
 
 INTAKE = Intake(

@@ -7,9 +7,10 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from annotation.kinds.ratings.answers import KEYS, load_questions
+from annotation.kinds.ratings.answers import questions_of
 from annotation.records import Decision, Item, Judgement, Study, by_item, decided
 from annotation.studies.overview import Results, study_json
+from annotation.studies.protocols import own_text
 from annotation.studies.store import StudyStore
 
 _SHORT = {"naturalness": "natural", "coherence": "coherent", "redundancy": "low redund."}   # titles of questions
@@ -33,37 +34,39 @@ def rating_rows(
 ) -> list[RatingRow]:
     """A row for each source and, where it has several, each of its subsets. ``judgements`` and ``decisions``: current
     ones."""
-    given, settled = by_item(judgements), decided(decisions)
+    given, settled, keys = by_item(judgements), decided(decisions), questions_of(study).keys
     rows = []
     for source in sorted({item.hidden["source"] for item in items}):
         of_source = [item for item in items if item.hidden["source"] == source]
         subsets = sorted({item.hidden["subset"] for item in of_source})
-        rows.append(_row(source, None, of_source, given, settled))
+        rows.append(_row(source, None, of_source, given, settled, keys))
         if len(subsets) > 1:
             rows += [_row(source, subset, [item for item in of_source if item.hidden["subset"] == subset], given,
-                          settled) for subset in subsets]
+                          settled, keys) for subset in subsets]
     return rows
 
 
 def mean_ratings(
     given: Sequence[Judgement], keys: Sequence[str], settled: Mapping[str, Any] | None = None,
 ) -> dict[str, float | None]:
-    """By question; those of an adjudicator's answer, ``settled``, if there is one. None without a judgement."""
+    """By question; those of an adjudicator's answer, ``settled``, if there is one. None without a rating."""
     answers = [settled] if settled is not None else [one.answer for one in given]
-    return {key: fmean(one["ratings"][key] for one in answers) if answers else None for key in keys}
+    found = {key: [rating for one in answers if (rating := one["ratings"].get(key)) is not None] for key in keys}
+    return {key: fmean(ratings) if ratings else None for key, ratings in found.items()}
 
 
 def session_results(store: StudyStore, study: Study) -> Results:
     """Means by source and subset."""
     rows = rating_rows(study, store.items(study.study_id), store.judgements(study.study_id),
                        store.decisions(study.study_id))
-    questions = load_questions(study.protocol).questions
+    asked = questions_of(study)
+    questions = asked.questions
     return Results(
         ([("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), *(
             (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
              *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows)],),
-        "Means from 1 to 5, every session counting the same; an adjudicator's ratings count instead of them. New: "
-        "little repetition.",
+        f"Means from 1 to {asked.points}, every session counting the same; an adjudicator's ratings count instead of "
+        "them." + (" New: little repetition." if "redundancy" in asked.keys else ""),
         {"questions": [{"key": one.key, "name": one.title, "text": one.text} for one in questions],
          "rows": [asdict(row) for row in rows]})
 
@@ -82,24 +85,27 @@ def results_json(
     decisions: Sequence[Decision] = (),
 ) -> dict[str, Any]:
     """The rows, and the mean ratings of each session by its key. ``counts`` as of the store."""
-    given, settled = by_item(judgements), decided(decisions)
+    given, settled, asked = by_item(judgements), decided(decisions), questions_of(study)
+    own = own_text(study)
     return {
-        **study_json(study, counts), "source": dict(study.source),
+        **study_json(study, counts), "source": dict(study.source), **({} if own is None else {"questions": own}),
         "rows": [asdict(row) for row in rating_rows(study, items, judgements, decisions)],
         "sessions": {item.key: {
             "source": item.hidden["source"], "subset": item.hidden["subset"], "session_id": item.hidden["session"],
             "turns": item.hidden["turns"], "ratings": len(given.get(item.item_id, ())),
             "decided": item.item_id in settled,
-            "means": mean_ratings(given.get(item.item_id, ()), KEYS, settled.get(item.item_id))} for item in items},
+            "means": mean_ratings(given.get(item.item_id, ()), asked.keys, settled.get(item.item_id))}
+            for item in items},
     }
 
 
 def _row(
     source: str, subset: str | None, items: Sequence[Item], given: Mapping[str, Sequence[Judgement]],
-    settled: Mapping[str, Mapping[str, Any]],
+    settled: Mapping[str, Mapping[str, Any]], keys: Sequence[str],
 ) -> RatingRow:
-    rated = [mean_ratings(given[item.item_id], KEYS, settled.get(item.item_id)) for item in items
+    rated = [mean_ratings(given[item.item_id], keys, settled.get(item.item_id)) for item in items
              if item.item_id in given]
-    means = {key: fmean(value for one in rated if (value := one[key]) is not None) if rated else None for key in KEYS}
+    values = {key: [value for one in rated if (value := one[key]) is not None] for key in keys}
+    means = {key: fmean(of) if of else None for key, of in values.items()}
     return RatingRow(source, subset, len(items), len(rated), sum(len(given.get(item.item_id, ())) for item in items),
                      means)

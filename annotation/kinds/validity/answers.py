@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.kinds.validity.rubric import Rubric, as_page, load_rubric
+from annotation.kinds.validity.rubric import Rubric, as_page, rubric_of
 from annotation.records import Item, Study, Why
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import NOTHING, NormalizedAnswer, PlainKind, draft_text, text_of
@@ -38,10 +38,11 @@ class Validity(PlainKind):
     ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``. Missing fields are empty. ``validated`` may be null
         with flags, which imply it. An unsure answer has no verdict, and needs no sub-reason and no note."""
-        rubric = load_rubric(study.protocol)
+        rubric = rubric_of(study)
         fields = _typed(answer)
         flags = _known("flags", fields["flags"], rubric.severity)
         reasons = _known("reasons", fields["reasons"], _reason_codes(rubric))
+        flags, reasons = _asked(flags, reasons, rubric)
         _check_reasons(reasons, flags, rubric)
         unsure, validated, note = fields["unsure"], fields["validated"], text_of(fields["note"], "note")
         if unsure:
@@ -49,6 +50,8 @@ class Validity(PlainKind):
         else:
             _check_verdict(validated, flags, rubric)
             _check_complete(flags, reasons, note, rubric)
+            if says := rubric.contradiction(flags | reasons):
+                raise IncompleteJudgement(says)
             validated = not flags
         return NormalizedAnswer({
             "validated": validated, "flags": list(rubric.by_severity(flags)), "reasons": sorted(reasons), "note": note,
@@ -61,7 +64,7 @@ class Validity(PlainKind):
     ) -> Mapping[str, Any]:
         """The storable parts of an unfinished, possibly contradictory answer. Raises ``IncompleteJudgement`` for a
         note that cannot be stored."""
-        rubric = load_rubric(study.protocol)
+        rubric = rubric_of(study)
         given = answer if isinstance(answer, Mapping) else {}
         lists = {name: {value for value in of if isinstance(value, str)} if isinstance(of := given.get(name), list)
                  else set() for name in _LISTS}
@@ -77,7 +80,7 @@ class Validity(PlainKind):
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The rubric, the study's own ``unsure_after`` and ``broad_at``, and ``note_limit``."""
-        return as_page(load_rubric(study.protocol), study.settings) | {"note_limit": NOTE_LIMIT}
+        return as_page(rubric_of(study), study.settings) | {"note_limit": NOTE_LIMIT}
 
     def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
         """1 for the same verdict with a flag in common, a half for the same verdict with other flags."""
@@ -98,12 +101,12 @@ class Validity(PlainKind):
 
     def disputes(self, answers: Sequence[Mapping[str, Any]], study: Study) -> Collection[Why]:
         """:func:`disputes`."""
-        return disputes(answers, load_rubric(study.protocol))
+        return disputes(answers, rubric_of(study))
 
     def told(
         self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
     ) -> str:
-        rubric = load_rubric(study.protocol)
+        rubric = rubric_of(study)
         if answer.get("validated"):
             return rubric.valid.name
         flags = [rubric.flag(code) for code in rubric.by_severity(answer.get("flags", ()))]
@@ -174,6 +177,15 @@ def _known(field: str, codes: Iterable[str], known: Collection[str]) -> frozense
         if code not in known:
             raise IncompleteJudgement(f"{_shown(code)} is not one of the rubric's {field}: {_listed(sorted(known))}.")
     return frozenset(codes)
+
+
+def _asked(
+    flags: frozenset[str], reasons: frozenset[str], rubric: Rubric
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Without the flags that are not asked beside the others, and their reasons."""
+    asked = rubric.asked(flags)
+    left = {reason.code for flag in rubric.flags if flag.code in flags - asked for reason in flag.reasons}
+    return asked, reasons - left
 
 
 def _of_panel(tokens: Iterable[str], item: Item) -> frozenset[str]:

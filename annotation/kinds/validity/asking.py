@@ -7,14 +7,14 @@ from typing import Any
 
 from annotation.kinds.asking import Asked, Asking, ComparedQuestion, ShownImage, with_guidelines
 from annotation.kinds.validity.answers import primary
-from annotation.kinds.validity.rubric import UNLABELLED, Rubric, as_page, load_rubric
+from annotation.kinds.validity.rubric import UNLABELLED, Rubric, as_page, rubric_of
 from annotation.records import Item, Study
 from cir_core.language.tasks.forms import Form, FormField
 
 
 def asked(item: Item, study: Study, extra: Mapping[str, Any]) -> Asked:
     """Reference, target and panel, as people see them; the panel's order is shuffled for all alike."""
-    rubric, panel = load_rubric(study.protocol), item.shown.get("panel", ())
+    rubric, panel = rubric_of(study), item.shown.get("panel", ())
     names = tuple(f"panel {number}" for number in range(1, len(panel) + 1))
     reasons = [reason for flag in rubric.flags for reason in flag.reasons]
     noted = ", ".join(reason.code for reason in reasons if reason.needs_note)
@@ -60,12 +60,12 @@ def answer(given: Mapping[str, Any], reason: str, item: Item, again: bool) -> Ma
 
 
 def _categories(study: Study) -> tuple[str, ...]:
-    rubric = load_rubric(study.protocol)
+    rubric = rubric_of(study)
     return (rubric.valid.name, *(flag.name for flag in rubric.flags), "Not valid, without a flag")
 
 
 def _category_code(given: Mapping[str, Any], study: Study) -> Mapping[str, int]:
-    rubric = load_rubric(study.protocol)
+    rubric = rubric_of(study)
     code, codes = primary(given, rubric), (rubric.valid.code, *(flag.code for flag in rubric.flags))
     if code == UNLABELLED:
         return {}
@@ -74,6 +74,7 @@ def _category_code(given: Mapping[str, Any], study: Study) -> Mapping[str, int]:
 
 ASKING = Asking(
     asked, answer,
-    (ComparedQuestion("binary", "Valid or not", "nominal", lambda study: ("not valid", "valid"),
-                      lambda given, study: {} if given.get("validated") is None else {"": int(given["validated"])}),
-     ComparedQuestion("category", "Main category", "nominal", _categories, _category_code)))
+    lambda study: (
+        ComparedQuestion("binary", "Valid or not", "nominal", lambda study: ("not valid", "valid"),
+                         lambda given, study: {} if given.get("validated") is None else {"": int(given["validated"])}),
+        ComparedQuestion("category", "Main category", "nominal", _categories, _category_code)))

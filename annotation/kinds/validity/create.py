@@ -11,12 +11,13 @@ from typing import Any
 
 from annotation.kinds.creation import Subject, lay_out, without_images
 from annotation.kinds.validity.circus import ImportedStudy, study_of
-from annotation.kinds.validity.rubric import newest_rubric
+from annotation.kinds.validity.rubric import choose_rubric
 from annotation.records import Study, StudyPlan
 from annotation.sources.pictures import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.sources.queries import StudyQuery
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import counted
@@ -30,7 +31,7 @@ def create_validity_study(
     store: StudyStore, home: Path, name: str, queries: Sequence[StudyQuery], find_picture: FindPicture,
     plan: StudyPlan, *, created_by: str, source: Mapping[str, Any], settings: Mapping[str, Any] | None = None,
     max_megapixels: float = 64.0, skip_missing: bool = False, panel_size: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | None = None, questions: OwnFile | None = None,
 ) -> Created:
     """Create a study of ``queries``, with image snapshots in ``home`` (:mod:`annotation.studies.image_snapshots`).
 
@@ -47,11 +48,14 @@ def create_validity_study(
         panel_size: images per panel; None: :func:`annotation.sources.pictures.usual_size`. Fewer if a query has
             fewer, with a note.
         progress: processed images, and their total.
+        questions: the rubric; None: CIRCUS's. Its own numbers override :data:`SETTINGS`.
     """
     name = check_name(store, name)
     if not queries:
         raise StudyError("There is no query to judge. Choose other categories, or another source.")
-    study = Study(new_id(), name, "validity", newest_rubric().protocol, plan, True, {**SETTINGS, **(settings or {})},
+    rubric, own = choose_rubric(questions, store.studies())
+    numbers = {"unsure_after": rubric.unsure_after, "broad_at": rubric.broad_at} if own else SETTINGS
+    study = Study(new_id(), name, "validity", rubric.protocol, plan, True, {**numbers, **(settings or {}), **own},
                   dict(source), created_by, datetime.now(UTC))
     lay_out(study, _subjects(queries), "item")   # a bad plan is refused before the work
     with cleared(store, home), freezing(home, study.study_id) as freezer:

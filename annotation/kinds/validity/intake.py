@@ -32,7 +32,7 @@ def create(new: NewStudy, queries: Sequence[StudyQuery]) -> Created:
     return create_validity_study(
         new.store, new.home, new.name, queries, new.pictures, plan_of(new.design), created_by=new.created_by,
         source=new.source, settings=new.settings, max_megapixels=new.max_megapixels,
-        skip_missing=new.skip_missing, progress=new.progress)
+        skip_missing=new.skip_missing, progress=new.progress, questions=new.questions)
 
 
 INTAKE = Intake(

@@ -1,8 +1,8 @@
 """What judges are asked, as it is written in ``assets/rubrics``: flags, reasons, words and examples.
 
 A rubric is text to be reviewed, so it is a TOML file. Its name and version are a study's
-``protocol``: judgements say with them what their author had read. A version that people have
-judged with is never changed; another wording is another version, in a file beside it
+``protocol``: judgements say with them what their author had read. A study may have a file of its own. A version
+that people have judged with is never changed; another wording is another version, in a file beside it
 (:mod:`annotation.studies.protocols`).
 """
 
@@ -16,12 +16,25 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
+from annotation.records import Study
+from annotation.studies.protocols import (
+    OwnFile,
+    Part,
+    Protocol,
+    Text,
+    asked_by,
+    chosen,
+    load_protocol,
+    newest_protocol,
+    parse_toml,
+    placed,
+)
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
 CIRCUS = "circus"
 """The rubric of validity studies, by its name."""
+VALIDATED = "VALIDATED"
 INVALID_UNSPECIFIED = "INVALID_UNSPECIFIED"
 """Found invalid, but no flag says why: so in some released annotations (Trap T-24)."""
 INVALID_REASONS_DIFFER = "INVALID_REASONS_DIFFER"
@@ -32,7 +45,7 @@ UNLABELLED = "UNLABELLED"
 _Code = Annotated[str, Field(pattern=r"^[A-Z][A-Z_]*$")]
 _Key = Annotated[str, Field(pattern=r"^[1-9]$")]
 _Letter = Annotated[str, Field(pattern=r"^[a-z]$")]
-_EXAMPLES = 2   # at least, of each category
+_EXAMPLES = 2   # at least, of each category that has any
 _SCREEN_KEYS = frozenset("djknopruz")   # letters that the screens use for other things
 _FOLDER = Path(__file__).resolve().parents[3] / "assets" / "rubrics"
 
@@ -56,7 +69,8 @@ class SubReason(Part):
 
 
 class Flag(Part):
-    """One way not to be well-formed. ``severity`` 1 is the most severe; ``key`` is its place in the flow."""
+    """One way not to be well-formed. ``severity`` 1 is the most severe; ``key`` is its place in the flow. ``show_if``:
+    asked only if these earlier flags are set (true) or not (false)."""
 
     code: _Code
     key: _Key
@@ -65,18 +79,28 @@ class Flag(Part):
     question: Text
     definition: Text
     reasons: tuple[SubReason, ...] = ()
-    examples: tuple[Example, ...]
+    examples: tuple[Example, ...] = ()
+    show_if: dict[_Code, bool] = Field(default={})
+
+
+class Impossible(Part):
+    """Flags and reasons that exclude each other, set (true) or not (false). ``says`` tells why, and what to do."""
+
+    when: dict[str, bool] = Field(min_length=1)
+    says: Text
 
 
 class Valid(Part):
     code: _Code
     key: _Key
     name: Text
+    short: Text = "All answers are yes."    # beside its name on the screen
     definition: Text
-    examples: tuple[Example, ...]
+    examples: tuple[Example, ...] = ()
 
 
 class Rubric(Protocol):
+    title: Text = "Is this a good query?"
     intro: Text
     flow: tuple[Text, ...] = Field(min_length=1)     # the questions in the order in which they are asked
     about_severity: Text
@@ -85,6 +109,7 @@ class Rubric(Protocol):
     broad_at: int = Field(ge=1)                       # equally good images that make a query too broad
     valid: Valid
     flags: tuple[Flag, ...] = Field(min_length=1)     # in order of their keys
+    impossible: tuple[Impossible, ...] = ()
 
     @cached_property
     def severity(self) -> tuple[str, ...]:
@@ -103,6 +128,20 @@ class Rubric(Protocol):
         there = frozenset(codes)
         return tuple(code for code in self.severity if code in there)
 
+    def asked(self, codes: Iterable[str]) -> frozenset[str]:
+        """Those of ``codes``, of flags, that are asked beside the others."""
+        given = frozenset(codes)
+        kept: frozenset[str] = frozenset()
+        for flag in self.flags:
+            if flag.code in given and _holds(flag.show_if, kept):
+                kept |= {flag.code}
+        return kept
+
+    def contradiction(self, codes: Iterable[str]) -> str:
+        """What is said of flags and reasons that exclude each other; "" if none do."""
+        given = frozenset(codes)
+        return next((one.says for one in self.impossible if _holds(one.when, given)), "")
+
     def category(self, validated: bool | None, flags: Iterable[str]) -> str:
         """The primary category of a verdict: the most severe flag, ``INVALID_UNSPECIFIED`` without any."""
         if validated is None:
@@ -110,8 +149,12 @@ class Rubric(Protocol):
         return self.valid.code if validated else next(iter(self.by_severity(flags)), INVALID_UNSPECIFIED)
 
 
+def _holds(when: Mapping[str, bool], given: frozenset[str]) -> bool:
+    return all((code in given) == wanted for code, wanted in when.items())
+
+
 def load_rubric(protocol: str) -> Rubric:
-    """The rubric of a study's protocol. Raises ``StudyError`` for one that cirque does not have, or is broken."""
+    """The rubric of a protocol of cirque's. Raises ``StudyError`` for one that cirque does not have, or is broken."""
     return _load(_FOLDER, protocol)
 
 
@@ -120,16 +163,28 @@ def newest_rubric() -> Rubric:
     return load_rubric(newest_protocol(_FOLDER, CIRCUS))
 
 
+def rubric_of(study: Study) -> Rubric:
+    """What ``study`` asks: a file of its own, or one of cirque's."""
+    return asked_by(study, load_rubric, parse_rubric)
+
+
+def choose_rubric(own: OwnFile | None, others: Iterable[Study]) -> tuple[Rubric, dict[str, str]]:
+    """:func:`annotation.studies.protocols.chosen`."""
+    return chosen(_FOLDER, own, newest_rubric, parse_rubric, others)
+
+
 @lru_cache
 def _load(folder: Path, protocol: str) -> Rubric:
     return load_protocol(folder, protocol, "rubric", parse_rubric)
 
 
+@lru_cache
 def parse_rubric(text: str, where: str) -> Rubric:
     """A rubric from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
     rubric = parse_toml(Rubric, text, where, _with_codes)
     for field, problem, remedy in _contradictions(rubric):
-        raise StudyError(f"{where}, {field}: {problem}. {remedy}.")
+        place = [int(part) if part.isdigit() else part for part in field.split(".")]
+        raise StudyError(f"{placed(where, text, place)}, {field}: {problem}. {remedy}.")
     return rubric
 
 
@@ -154,6 +209,8 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
     ):
         if twice := _twice(values):
             yield f"flags.{field}", f"{twice} occurs twice", f"Give each category its own {field}"
+    if rubric.valid.code != VALIDATED:
+        yield "valid.code", f"it is {rubric.valid.code}", f"Write {VALIDATED}: so it is called in files of results"
     for number, flag in enumerate(rubric.flags):
         if twice := _twice([reason.key for reason in flag.reasons]):
             yield f"flags.{number}.reasons.key", f"{twice} occurs twice", "Give each reason its own letter"
@@ -169,6 +226,21 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
     if len(rubric.flow) != len(rubric.flags):
         yield "flow", f"it has {len(rubric.flow)} questions for {len(rubric.flags)} flags", "Ask one for each flag"
     yield from _unfit_examples(rubric, categories)
+    yield from _unfit_conditions(rubric)
+
+
+def _unfit_conditions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
+    flags = [flag.code for flag in rubric.flags]
+    known = {*flags, *(reason.code for flag in rubric.flags for reason in flag.reasons)}
+    for number, flag in enumerate(rubric.flags):
+        if later := sorted(set(flag.show_if) - set(flags[:number])):
+            yield f"flags.{number}.show_if", f"{later[0]} is no earlier flag", f"Name one of: {', '.join(flags)}"
+    for number, rule in enumerate(rubric.impossible):
+        if unknown := sorted(set(rule.when) - known):
+            yield (f"impossible.{number}.when", f"{quoted(unknown[0])} is no flag and no reason",
+                   f"Name some of: {', '.join(sorted(known))}")
+        elif not any(rule.when.values()):
+            yield f"impossible.{number}.when", "nothing in it is set", "Give one of them the value true"
 
 
 def _unfit_examples(rubric: Rubric, categories: Iterable[Flag | Valid]) -> Iterable[tuple[str, str, str]]:
@@ -181,7 +253,7 @@ def _unfit_examples(rubric: Rubric, categories: Iterable[Flag | Valid]) -> Itera
             if unknown := [code for code in example.reasons if rubric.reason(code) is None]:
                 yield field, f"{quoted(unknown[0])} is no reason", "Name one like 1a"
         own = sum(example.verdict == category.code for example in category.examples)
-        if own < _EXAMPLES:
+        if category.examples and own < _EXAMPLES:
             yield field, f"{own} of them have its verdict", f"Write at least {_EXAMPLES}"
 
 

@@ -48,10 +48,10 @@ type Picture = ShownPicture | MissingPicture;
 
 interface Reason { key: string; code: string; name: string; needs_note: boolean }
 interface Example { reference: string; text: string; target: string; verdict: string; reasons: string[]; because: string }
-interface Category { code: string; key: string; name: string; definition: string; question?: string; examples: Example[]; reasons?: Reason[]; severity?: number }
-interface Flag extends Category { question: string; reasons: Reason[]; severity: number }
+interface Category { code: string; key: string; name: string; definition: string; short?: string; question?: string; examples: Example[]; reasons?: Reason[]; severity?: number }
+interface Flag extends Category { question: string; reasons: Reason[]; severity: number; show_if?: Record<string, boolean> }
 interface Rubric {
-  intro: string; about_severity: string; about_unsure: string; flags: Flag[]; valid: Category;
+  title?: string; impossible?: { when: Record<string, boolean>; says: string }[]; intro: string; about_severity: string; about_unsure: string; flags: Flag[]; valid: Category;
   note_limit: number; broad_at: number; unsure_after: number;
 }
 /** An answer to "is this query valid?". `validated`: null is no verdict. */
@@ -78,9 +78,9 @@ interface Gate {
   check?: "sum" | "instruction"; question?: string; instruction?: string; options?: number[]; number?: number; attempt?: number;
 }
 
-/** What a person reads in a session study. Questions are answered from 1, `low`, to 5, `high`. */
-interface SessionQuestion { key: string; title: string; text: string; low: string; high: string; guide: string }
-interface SessionPage { intro: string; questions: SessionQuestion[]; points: number[]; note_limit: number }
+/** What a person reads in a session study. Questions are answered from 1, `low`, to the last of `points`, `high`; `show_if`: only after one of these ratings of each. */
+interface SessionQuestion { key: string; title: string; text: string; low: string; high: string; guide: string; show_if?: Record<string, number[]> }
+interface SessionPage { title: string; intro: string; questions: SessionQuestion[]; points: number[]; impossible?: { when: Record<string, number[]>; says: string }[]; note_limit: number }
 /** An answer about a session. null: not said yet. */
 interface SessionRatings { ratings: Record<string, number | null>; reason: string }
 

@@ -18,15 +18,14 @@ from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.correlation import LEAST, spearman_draws
 from annotation.analysis.statistics.matrix import Ratings
-from annotation.kinds.ratings.answers import KEYS, POINTS
+from annotation.kinds.ratings.answers import Questions
 from annotation.kinds.ratings.report.records import ModelRatings, PersonRatings, QuestionRatings
 
-_HALVES = tuple(f"{point / 2:g}" for point in range(2 * POINTS[0], 2 * POINTS[-1] + 1))   # a median can be 3.5
 NOT_BOTH = "no session was rated by people and the language model"
 NOT_SHARED = "no session was rated by two people"
 
-Scores = Mapping[str, int]
-"""By question."""
+Scores = Mapping[str, int | None]
+"""By question; None or nothing where it was not asked."""
 
 
 @dataclass(frozen=True)
@@ -36,53 +35,64 @@ class RatedSession:
     source: str
     turns: int
     people: Mapping[int, Scores]
-    models: Mapping[str, Scores]
+    models: Mapping[str, Mapping[str, int]]
 
 
-def question_ratings(key: str, sessions: Sequence[RatedSession], options: Options) -> QuestionRatings:
-    """``sessions``: with one rating or more."""
-    given = [[one[key] for one in session.people.values()] for session in sessions]
+def question_ratings(key: str, asked: Questions, sessions: Sequence[RatedSession], options: Options) -> QuestionRatings:
+    """``sessions``: with one answer or more."""
+    sessions = [one for one in sessions if given_to(key, one)]
+    given = [given_to(key, one) for one in sessions]
     apart = [fmean(abs(a - b) for a, b in combinations(ratings, 2)) for ratings in given if len(ratings) > 1]
     every = [rating for ratings in given for rating in ratings]
     return QuestionRatings(
-        key, tuple(every.count(point) for point in POINTS),
+        key, tuple(every.count(point) for point in asked.scale),
         mean_of([fmean(ratings) for ratings in given], "no session has a rating", options),
-        _agreement(people_ratings(key, sessions), options), mean_of(apart, NOT_SHARED, options))
+        _agreement(people_ratings(key, asked, sessions), options), mean_of(apart, NOT_SHARED, options))
 
 
-def people_ratings(key: str, sessions: Sequence[RatedSession]) -> Ratings:
-    """A column for each person with a rating, by seat."""
+def given_to(key: str, session: RatedSession) -> list[int]:
+    """Ratings of one question, by people who were asked it."""
+    return [rating for one in session.people.values() if (rating := one.get(key)) is not None]
+
+
+def people_ratings(key: str, asked: Questions, sessions: Sequence[RatedSession]) -> Ratings:
+    """A column for each person with an answer, by seat."""
     seats = {seat: place for place, seat in enumerate(sorted({seat for one in sessions for seat in one.people}))}
     codes = np.full((len(sessions), len(seats)), -1, np.int16)
     for row, session in enumerate(sessions):
         for seat, scores in session.people.items():
-            codes[row, seats[seat]] = scores[key] - POINTS[0]
-    return Ratings(codes, tuple(map(str, POINTS)), "session")
+            codes[row, seats[seat]] = (scores.get(key) or 0) - 1      # -1: not asked
+    return Ratings(codes, tuple(map(str, asked.scale)), "session")
 
 
-def model_ratings(key: str, model: str, sessions: Sequence[RatedSession], options: Options) -> ModelRatings:
-    """``sessions``: rated by people and the model."""
-    given = [[one[key] for one in session.people.values()] for session in sessions]
+def model_ratings(
+    key: str, asked: Questions, model: str, sessions: Sequence[RatedSession], options: Options,
+) -> ModelRatings:
+    """``sessions``: rated by people and the model, which both answer all questions."""
+    given = [given_to(key, session) for session in sessions]
     scores = [session.models[model][key] for session in sessions]
+    halves = tuple(f"{half / 2:g}" for half in range(2, 2 * asked.points + 1))   # a median can be 3.5
     means = [fmean(ratings) for ratings in given]
-    middle = np.array([[round(2 * (value - POINTS[0])) for value in (median(ratings), score)]
+    middle = np.array([[round(2 * (value - 1)) for value in (median(ratings), score)]
                        for ratings, score in zip(given, scores, strict=True)], np.int16).reshape(-1, 2)
     return ModelRatings(
         key, mean_of(scores, NOT_BOTH, options),
         mean_of([score - mean for score, mean in zip(scores, means, strict=True)], NOT_BOTH, options),
-        _agreement(Ratings(middle, _HALVES, "session"), options, NOT_BOTH)[ALPHA.key], _rho(scores, means, options),
+        _agreement(Ratings(middle, halves, "session"), options, NOT_BOTH)[ALPHA.key], _rho(scores, means, options),
         mean_of([fmean(abs(score - rating) for rating in ratings)
                  for score, ratings in zip(scores, given, strict=True)], NOT_BOTH, options))
 
 
-def person_ratings(rater: Rater, sessions: Sequence[RatedSession]) -> PersonRatings:
+def person_ratings(rater: Rater, asked: Questions, sessions: Sequence[RatedSession]) -> PersonRatings:
     """How one person rates beside the others, over all questions."""
     mine = [one for one in sessions if rater.seat in one.people]
     differences = [
-        one.people[rater.seat][key] - scores[key]
-        for one in mine for seat, scores in one.people.items() if seat != rater.seat for key in KEYS]
+        own - theirs
+        for one in mine for seat, scores in one.people.items() if seat != rater.seat for key in asked.keys
+        if (own := one.people[rater.seat].get(key)) is not None and (theirs := scores.get(key)) is not None]
+    whole = [rating for one in mine if (rating := one.people[rater.seat][asked.whole.key]) is not None]
     return PersonRatings(
-        rater.seat, rater.name, len(mine), fmean(one.people[rater.seat]["overall"] for one in mine),
+        rater.seat, rater.name, len(mine), fmean(whole),
         sum(len(one.people) > 1 for one in mine), fmean(map(abs, differences)) if differences else None,
         fmean(differences) if differences else None)
 

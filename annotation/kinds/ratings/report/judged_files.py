@@ -8,14 +8,20 @@ from typing import Any
 
 import orjson
 
-from annotation.kinds.ratings.answers import KEYS, POINTS
-from annotation.records import Item, MetricScores
+from annotation.kinds.ratings.answers import KEYS, check_comparable
+from annotation.records import Item, MetricScores, Study
 from annotation.records.studies import NAME_LIMIT
 from cir_core.errors import DatasetError
 from cir_core.support.texts import counted, quoted, shortened
 
 _REMEDY = "Choose the file judged.json that cirque construct judge wrote"
 _LISTED = 5
+
+
+def study_scores(study: Study, content: bytes | str, items: Sequence[Item], where: str) -> tuple[MetricScores]:
+    """:func:`read_judged`. Raises ``StudyError`` for a study of other questions, too."""
+    check_comparable(study)
+    return (read_judged(content, items, where=where or "judged.json"),)
 
 
 def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> MetricScores:
@@ -45,7 +51,7 @@ def read_judged(content: bytes | str, items: Sequence[Item], *, where: str) -> M
                                "are cached cost nothing.")
         for place, key in enumerate(KEYS, 1):
             score = row.get(key)
-            if not isinstance(score, int) or isinstance(score, bool) or score not in POINTS:
+            if not isinstance(score, int) or isinstance(score, bool) or not 1 <= score <= 5:
                 raise DatasetError(f"{where}, session {number}: {key} is {quoted(str(score))}, not a whole "
                                    f"number from 1 to 5. {_REMEDY}.")
             for item in by_content.get(digest, ()):

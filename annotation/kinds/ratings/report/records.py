@@ -10,6 +10,7 @@ from annotation.analysis.people.profiles import People
 from annotation.analysis.people.times import Times
 from annotation.analysis.records.common import About, Rater
 from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
+from annotation.kinds.ratings.answers import Questions
 from cir_core.reports.records import Estimate
 
 
@@ -18,7 +19,7 @@ class QuestionRatings:
     """Ratings of one question by people. Every session counts the same, whatever the number of its raters."""
 
     question: str                  # key, as in annotation.kinds.ratings.answers
-    counts: tuple[int, ...]        # ratings of 1, 2, ... 5
+    counts: tuple[int, ...]        # ratings of 1, 2, ...
     mean: Estimate                 # over sessions, of the mean of a session's ratings; ``n`` counts sessions
     agreement: Mapping[str, Estimate]   # by key of annotation.analysis.statistics.agreement.STATISTICS, ordinal; ``n``
                                         # counts sessions
@@ -76,7 +77,7 @@ class PersonRatings:
     seat: int
     name: str
     answers: int
-    mean: float                    # of "overall"
+    mean: float                    # of the question that stands for the whole
     shared: int                    # sessions that other people rated, too
     apart: float | None
     lenient: float | None
@@ -90,6 +91,7 @@ class SessionReport:
     title: ClassVar[str] = "Session report"
 
     about: About
+    asked: Questions
     raters: tuple[Rater, ...]
     n_sessions: int
     rated: int
@@ -100,7 +102,7 @@ class SessionReport:
     models: tuple[SessionJudge, ...]
     groups: tuple[SessionGroup, ...]
     people: tuple[PersonRatings, ...]
-    overall: People | None = None  # by ratings of "overall"; None without a rating
+    overall: People | None = None  # by ratings of the question that stands for the whole; None without a rating
     times: Times | None = None     # likewise
 
     @property

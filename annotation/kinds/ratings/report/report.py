@@ -18,10 +18,11 @@ from annotation.analysis.planning import DrawnStudies, check_width, planned
 from annotation.analysis.records import MetricScores, Options, Precision, Rater, Selection, StudyAnswers
 from annotation.analysis.rendering import estimates_json
 from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
-from annotation.kinds.ratings.answers import KEYS
+from annotation.kinds.ratings.answers import KEYS, Questions, check_comparable, questions_of
 from annotation.kinds.ratings.report.agreement import (
     RatedSession,
     Scores,
+    given_to,
     mean_of,
     model_ratings,
     people_ratings,
@@ -38,8 +39,6 @@ from annotation.kinds.ratings.report.records import (
 from annotation.records import name_key
 from cir_core.support.texts import counted
 
-PLANNED = "Mean of “Overall”"
-
 
 def session_report(
     answers: StudyAnswers, selection: Selection = Selection(), options: Options = Options(), *,
@@ -50,58 +49,68 @@ def session_report(
     Args:
         scores: of language models, by name: ``scores[item_id, n]`` is the answer to question n, from 1.
 
-    Raises ``StudyError`` for a study of another kind, an invalid selection, and resampling of people.
+    Raises ``StudyError`` for a study of another kind, an invalid selection, resampling of people, and scores in a study
+    that asks other questions.
     """
     if answers.study.kind != "sessions":
         raise wrong_kind(answers.study, "rates no sessions")
     check_options(options, "sessions")
+    asked = questions_of(answers.study)
+    if scores:
+        check_comparable(answers.study)
     selected = select(answers, selection)
     sessions = _sessions(selected, scores)
     rated = [one for one in sessions.values() if one.people]
     people = raters(selected, selected.judgements, hide=options.hide_names)
-    models = tuple(_judge(one, rated, options) for one in scores)
+    models = tuple(_judge(one, asked, rated, options) for one in scores)
     per_session = Counter(len(one.people) for one in sessions.values())
     return SessionReport(
-        about(answers, selected, selection, options, _notes(selected, rated, models)), people, len(selected.items),
+        about(answers, selected, selection, options, _notes(selected, rated, models)), asked, people,
+        len(selected.items),
         len(rated), sum(len(one.people) > 1 for one in rated), len(selected.judgements),
-        dict(sorted(per_session.items())), tuple(question_ratings(key, rated, options) for key in KEYS), models,
-        tuple(_groups(rated, [one.name for one in scores], options)),
-        tuple(person_ratings(one, rated) for one in people),
-        people_of(people_ratings("overall", rated), people, "ordinal", options) if people else None,
-        _times(selected, sessions, people, options) if people else None)
+        dict(sorted(per_session.items())), tuple(question_ratings(key, asked, rated, options) for key in asked.keys),
+        models,
+        tuple(_groups(asked, rated, [one.name for one in scores], options)),
+        tuple(person_ratings(one, asked, rated) for one in people),
+        people_of(people_ratings(asked.whole.key, asked, rated), people, "ordinal", options) if people else None,
+        _times(selected, asked, sessions, people, options) if people else None)
 
 
 def _times(
-    selected: StudyAnswers, sessions: Mapping[str, RatedSession], people: Sequence[Rater], options: Options,
+    selected: StudyAnswers, asked: Questions, sessions: Mapping[str, RatedSession], people: Sequence[Rater],
+    options: Options,
 ) -> Times:
     rated = {item_id: one for item_id, one in sessions.items() if one.people}
     rows, seats = {item_id: row for row, item_id in enumerate(rated)}, seat_numbers(selected.seats)
     columns = {rater.seat: column for column, rater in enumerate(people)}
-    same = same_as_others(people_ratings("overall", tuple(rated.values())))
+    same = same_as_others(people_ratings(asked.whole.key, asked, tuple(rated.values())))
     return times_of(answered(
         selected, selected.judgements,
         {one.judgement_id: float(same[rows[one.item_id], columns[seats[name_key(one.annotator)]]])
          for one in selected.judgements},
-        {one.judgement_id: float(one.answer["ratings"]["overall"]) for one in selected.judgements}), people, options)
+        {one.judgement_id: float(one.answer["ratings"][asked.whole.key]) for one in selected.judgements}),
+        people, options)
 
 
 def session_precision(
     answers: StudyAnswers, wanted: float, options: Options = Options(), selection: Selection = Selection(),
 ) -> tuple[Precision, ...]:
-    """Plan for the mean of "overall": more sessions. Raises ``StudyError`` for a width that is not between 0 and 2, and
-    as the report does."""
+    """Plan for the mean of the question that stands for the whole: more sessions. Raises ``StudyError`` for a width
+    that is not between 0 and 2, and as the report does."""
     check_width(wanted)
     if answers.study.kind != "sessions":
         raise wrong_kind(answers.study, "rates no sessions")
     check_options(options, "sessions")
     rated = [one for one in _sessions(select(answers, selection), ()).values() if one.people]
+    whole = questions_of(answers.study).whole
+    of = f"Mean of “{whole.title}”"
     plan = Precision(
-        PLANNED, "sessions", len(rated), None, wanted, None, (),
+        of, "sessions", len(rated), None, wanted, None, (),
         "Sessions are resampled from the existing ones, each with the mean of its ratings, assuming that further "
         "sessions and people are like them.")
     if not rated:
-        return (Precision(PLANNED, "sessions", 0, None, wanted, None, (), plan.assumption, "no session has a rating"),)
-    means = [fmean(scores["overall"] for scores in one.people.values()) for one in rated]
+        return (Precision(of, "sessions", 0, None, wanted, None, (), plan.assumption, "no session has a rating"),)
+    means = [fmean(given_to(whole.key, one)) for one in rated]
     now = mean_of(means, "", options)
     values, counts = np.unique(means, return_counts=True)
     drawn = DrawnStudies(counts, lambda often: often @ values / often.sum(axis=1), options.seed)
@@ -121,37 +130,42 @@ def _sessions(selected: StudyAnswers, scores: Sequence[MetricScores]) -> Mapping
         for item in selected.items}
 
 
-def _scores_of(model: MetricScores, item_id: str) -> Scores:
+def _scores_of(model: MetricScores, item_id: str) -> Mapping[str, int]:
     """Empty unless the model answered all questions."""
     found = [model.scores.get((item_id, place)) for place in range(1, len(KEYS) + 1)]
     return {} if None in found else {key: round(score) for key, score in zip(KEYS, found, strict=True)
                                      if score is not None}
 
 
-def _judge(model: MetricScores, rated: Sequence[RatedSession], options: Options) -> SessionJudge:
+def _judge(
+    model: MetricScores, asked: Questions, rated: Sequence[RatedSession], options: Options,
+) -> SessionJudge:
     both = [one for one in rated if model.name in one.models]
     return SessionJudge(model.name, model.description, len(both),
-                        tuple(model_ratings(key, model.name, both, options) for key in KEYS), model.notes)
+                        tuple(model_ratings(key, asked, model.name, both, options) for key in asked.keys), model.notes)
 
 
-def _groups(rated: Sequence[RatedSession], models: Sequence[str], options: Options) -> list[SessionGroup]:
+def _groups(
+    asked: Questions, rated: Sequence[RatedSession], models: Sequence[str], options: Options,
+) -> list[SessionGroup]:
     """Each source, and each number of turns in it: longer sessions are rated differently."""
     found = []
     for source in sorted({one.source for one in rated}):
         of_source = [one for one in rated if one.source == source]
-        found.append(_group(source, None, of_source, models, options))
-        found += [_group(source, turns, [one for one in of_source if one.turns == turns], models, options)
+        found.append(_group(asked, source, None, of_source, models, options))
+        found += [_group(asked, source, turns, [one for one in of_source if one.turns == turns], models, options)
                   for turns in sorted({one.turns for one in of_source})]
     return found
 
 
 def _group(
-    source: str, turns: int | None, rated: Sequence[RatedSession], models: Sequence[str], options: Options,
+    asked: Questions, source: str, turns: int | None, rated: Sequence[RatedSession], models: Sequence[str],
+    options: Options,
 ) -> SessionGroup:
-    people = {key: mean_of([fmean(scores[key] for scores in one.people.values()) for one in rated], "", options)
-              for key in KEYS}
+    people = {key: mean_of([fmean(given) for one in rated if (given := given_to(key, one))], "not asked", options)
+              for key in asked.keys}
     by_model = {model: {key: mean_of([one.models[model][key] for one in rated if model in one.models],
-                                     "not rated by it", options) for key in KEYS} for model in models}
+                                     "not rated by it", options) for key in asked.keys} for model in models}
     return SessionGroup(source, turns, len(rated), fmean(one.turns for one in rated), people, by_model)
 
 

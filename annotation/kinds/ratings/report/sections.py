@@ -19,48 +19,59 @@ from annotation.analysis.rendering import (
     values,
 )
 from annotation.analysis.statistics.agreement import statistics_of
-from annotation.kinds.ratings.answers import POINTS, load_questions
+from annotation.kinds.ratings.answers import KEYS, Questions
 from annotation.kinds.ratings.report.records import SessionGroup, SessionJudge, SessionReport
 from cir_core.reports.figures import Series, dots
 from cir_core.reports.records import count, number, ranged, text
 
 _ORDINAL = statistics_of("ordinal")
-_SCALE = (0.9, 5.1)   # of figures of ratings
+
+
+def _scale(asked: Questions) -> tuple[float, float]:
+    """Of figures of ratings."""
+    return 0.9, asked.points + 0.1
 
 
 def session_sections(report: SessionReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
     """All sections in order; ``plan`` adds the needed number of sessions."""
     models = (_model(one, place, _titles(report)) for place, one in enumerate(report.models, 1))
     return (_glance(report), _ratings(report), _agreement(report), *models, _sources(report), _people(report),
-            *(times_section(report.times, "Rating, overall", "number", "session") if report.times else ()),
+            *(times_section(report.times, f"Rating, {_whole(report)}", "number", "session") if report.times else ()),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 
 
 def _titles(report: SessionReport) -> dict[str, str]:
     """Titles of the questions, by key."""
-    return {one.key: one.title for one in load_questions(report.about.protocol).questions}
+    return {one.key: one.title for one in report.asked.questions}
+
+
+def _whole(report: SessionReport) -> str:
+    """What the question is called that stands for a session as a whole, inside a sentence: "overall"."""
+    whole = report.asked.whole
+    return "overall" if whole.key == "overall" else f"“{whole.title}”"
 
 
 def _glance(report: SessionReport) -> Section:
-    overall = next(one for one in report.questions if one.question == "overall")
+    key, whole = report.asked.whole.key, _whole(report)
+    overall = next(one for one in report.questions if one.question == key)
     models: list[Headline] = []
     for model in report.models[:1]:
-        found = next(one for one in model.questions if one.question == "overall")
-        models = [headline(f"α of {model.name} and people, overall", found.alpha, "number", "sessions"),
-                  headline(f"{model.name} less people, overall", found.difference, "number", "sessions", "points")]
+        found = next(one for one in model.questions if one.question == key)
+        models = [headline(f"α of {model.name} and people, {whole}", found.alpha, "number", "sessions"),
+                  headline(f"{model.name} less people, {whole}", found.difference, "number", "sessions", "points")]
     per_session = ReportTable(
         "people-per-session", "People per session", (count("people", "People"), count("sessions", "Sessions")),
         tuple(report.per_session.items()), empty="There is no session.")
     return Section(
         "glance", "At a glance",
-        "Ratings are from 1 to 5. For agreement, α is 1 if all agree and 0 at chance level. " + (
+        f"Ratings are from 1 to {report.asked.points}. For agreement, α is 1 if all agree and 0 at chance level. " + (
             "" if report.models else "No language model is compared: add its scores, the file judged.json of cirque "
             "construct judge, to see how far people agree with it."),
         (
             counted("Sessions rated", report.rated, report.n_sessions, "sessions"),
             counted("People", len(report.raters), report.answers, "answers"),
-            headline("Mean rating, overall", overall.mean, "number", "sessions"),
-            headline("Krippendorff’s α of people, overall", overall.alpha, "number", "sessions"),
+            headline(f"Mean rating, {whole}", overall.mean, "number", "sessions"),
+            headline(f"Krippendorff’s α of people, {whole}", overall.alpha, "number", "sessions"),
             *models,
         ),
         tables=(*notes_table(report), per_session))
@@ -72,19 +83,20 @@ def _ratings(report: SessionReport) -> Section:
     table = ReportTable(
         "ratings", "Ratings by question",
         (text("question", "Question"), *ranged("mean", "Mean"), count("sessions", "Sessions"),
-         *(count(str(point), str(point)) for point in POINTS), text("reason", "Remark")),
+         *(count(str(point), str(point)) for point in report.asked.scale), text("reason", "Remark")),
         tuple((titles[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
               for one in report.questions),
-        "Mean over sessions, each counting the same. 1 to 5: how many ratings gave so many points. Redundancy: 5 "
-        "if nothing is said twice.")
+        f"Mean over sessions, each counting the same. 1 to {report.asked.points}: how many ratings gave so many points."
+        + (" Redundancy: 5 if nothing is said twice." if "redundancy" in titles else ""))
     means = tuple(one.mean for one in report.questions)
     series = [Series("people", means)]
     series += [Series(model.name, tuple(one.mean for one in model.questions)) for model in report.models
                if model.sessions]
     figure = dots("ratings", "Mean ratings",
                   f"Mean rating of each question by people, with 95 % intervals: {each(labels, means, 'number')}.",
-                  labels, series, axis="mean rating, 1 to 5", bounds=_SCALE)
-    return Section("ratings", "Ratings", "The five questions of CIRCLED, section 5.3.",
+                  labels, series, axis=f"mean rating, 1 to {report.asked.points}", bounds=_scale(report.asked))
+    return Section("ratings", "Ratings", "The five questions of CIRCLED, section 5.3." if report.asked.keys == KEYS else
+                   f"The questions of {report.about.protocol}.",
                    figures=(figure,) if report.rated else (), tables=(table,))
 
 
@@ -170,7 +182,7 @@ def _sources(report: SessionReport) -> Section:
                   "Mean rating of each question by people, with 95 % intervals. " + " ".join(
                       f"{one.source}: {each(labels, one.people.values(), 'number')}." for one in whole),
                   labels, [Series(one.source, tuple(one.people[key] for key in titles)) for one in whole],
-                  axis="mean rating, 1 to 5", bounds=_SCALE)
+                  axis=f"mean rating, 1 to {report.asked.points}", bounds=_scale(report.asked))
     return Section(
         "sources", "Sources",
         "Where the sessions come from; raters did not see it. Longer sessions are rated differently: compare sources "
@@ -181,15 +193,15 @@ def _sources(report: SessionReport) -> Section:
 def _people(report: SessionReport) -> Section:
     table = ReportTable(
         "people", "People",
-        (text("person", "Person"), count("answers", "Answers"), number("mean", "Mean, overall"),
+        (text("person", "Person"), count("answers", "Answers"), number("mean", f"Mean, {_whole(report)}"),
          count("shared", "Sessions shared"), number("apart", "Points apart"), number("lenient", "More generous by"),
          text("reason", "Remark")),
         tuple((one.name, one.answers, one.mean, one.shared, one.apart, one.lenient,
                "" if one.shared else "no shared sessions") for one in report.people), empty="No answers yet.")
     return Section(
         "people", "People",
-        "Points apart: mean distance to the other raters of the same sessions over all five questions. More generous "
-        "by: the same with its sign. The tables below are of “Overall”.",
+        "Points apart: mean distance to the other raters of the same sessions over all questions. More generous "
+        f"by: the same with its sign. The tables below are of “{report.asked.whole.title}”.",
         figures=people_figure(report.overall, "sessions") if report.overall else (),
         tables=(table, *(people_tables(report.overall, "Rates higher by") if report.overall else ())))
 

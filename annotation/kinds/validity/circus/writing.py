@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from annotation.kinds.validity.circus.form import FLAGS, KEPT, SOURCE, annotation_of, changed
-from annotation.kinds.validity.rubric import load_rubric
+from annotation.kinds.validity.rubric import rubric_of
 from annotation.records import Assignment, Item, Judgement, Seat, Study, name_key
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
@@ -60,7 +60,7 @@ def write_circus_users(
 def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
     """:func:`write_circus_users` for a stored study. Raises ``StudyError`` for a study without participants, and for
     a rubric with flags that the format lacks, which would be lost silently."""
-    beyond = [flag.code for flag in load_rubric(study.protocol).flags if flag.code not in FLAGS]
+    beyond = [flag.code for flag in rubric_of(study).flags if flag.code not in FLAGS]
     if beyond:
         raise StudyError(f"{quoted(study.name)} was judged by {study.protocol}, which has the flags "
                          f"{', '.join(beyond)}. CIRCUS's annotator files cannot contain them: export csv or "

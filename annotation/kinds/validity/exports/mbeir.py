@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.kinds.validity.labels import SOLVED, UNSOLVED, FinalLabel
-from annotation.kinds.validity.rubric import load_rubric
+from annotation.kinds.validity.rubric import rubric_of
 from annotation.records import Decision, Item, Judgement, Study, category_of, dataset_of
 from annotation.sources.mbeir import NATIVE
 from cir_core.audit.circus.circus_form import as_json
@@ -55,7 +55,7 @@ def validated_files(
     if not valid:
         raise StudyError(f"No query of {quoted(study.name)} is valid so far, so there is no validated subset to write.")
     notes_of = _notes_of(valid, judgements, decisions, labels)
-    flags = [flag.code for flag in load_rubric(study.protocol).flags]
+    flags = [flag.code for flag in rubric_of(study).flags]
     files: dict[str, bytes] = {}
     left_out = 0
     for dataset, of in _by_dataset(valid).items():

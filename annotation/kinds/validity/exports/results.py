@@ -16,9 +16,10 @@ from annotation.kinds.validity.labels import (
     count_subset,
     final_labels,
 )
-from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric, load_rubric
+from annotation.kinds.validity.rubric import INVALID_REASONS_DIFFER, INVALID_UNSPECIFIED, Flag, Rubric, rubric_of
 from annotation.records import Item, Study
 from annotation.studies.overview import Results, study_json
+from annotation.studies.protocols import own_text
 from annotation.studies.store import StudyStore
 
 
@@ -26,9 +27,9 @@ def results_json(
     study: Study, counts: Mapping[str, int], items: Sequence[Item], labels: Mapping[str, FinalLabel], rule: LabelRule
 ) -> dict[str, Any]:
     """CIRCUS's Table 2, and the label of each item by its key. ``labels`` by item id, of the label rule ``rule``."""
-    subset = count_subset(items, labels, rubric=load_rubric(study.protocol))
+    subset = count_subset(items, labels, rubric=rubric_of(study))
     return {
-        **study_json(study, counts), "rule": rule,
+        **study_json(study, counts), "rule": rule, **({} if (own := own_text(study)) is None else {"questions": own}),
         "rows": [_row_json(row) for row in subset.rows], "total": _row_json(subset.total),
         "labels": {item.key: {key: value for key, value in asdict(labels[item.item_id]).items() if key != "item_id"}
                    for item in items},
@@ -37,7 +38,7 @@ def results_json(
 
 def validity_results(store: StudyStore, study: Study, rule: LabelRule) -> Results:
     """By the label rule ``rule``."""
-    rubric, items = load_rubric(study.protocol), store.items(study.study_id)
+    rubric, items = rubric_of(study), store.items(study.study_id)
     judgements, decisions = store.judgements(study.study_id), store.decisions(study.study_id)
     labels = final_labels(items, judgements, decisions, rule, rubric=rubric)
     queue = queue_json(cases(items, judgements, decisions, study, Validity()))

@@ -12,7 +12,7 @@ from annotation.kinds.validity.circus import circus_files
 from annotation.kinds.validity.exports.mbeir import validated_files
 from annotation.kinds.validity.exports.results import results_json
 from annotation.kinds.validity.labels import FinalLabel, LabelRule, final_labels
-from annotation.kinds.validity.rubric import Flag, load_rubric
+from annotation.kinds.validity.rubric import Flag, rubric_of
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, category_of
 from annotation.studies.store import StudyStore
 from annotation.tables import Column, JudgementRow, Table, Type, json_files, table_files
@@ -72,7 +72,7 @@ def judgement_table(
     study: Study, items: Iterable[Item], images: Mapping[str, StudyImage], judgements: Iterable[Judgement],
 ) -> Table:
     """One row for each judgement, in the order given. ``images`` by token."""
-    rubric = load_rubric(study.protocol)
+    rubric = rubric_of(study)
 
     def flag(one: Flag) -> Column:
         return _flag(one, lambda row: one.code in row.answer.get("flags", ()))
@@ -108,7 +108,7 @@ def item_table(
     def flag(one: Flag) -> Column:
         return _flag(one, lambda row: one.code in row.label.flags)
 
-    return Table.of(study, (*_ITEM, *_LABEL, *map(flag, load_rubric(study.protocol).flags), *_DECISION), (
+    return Table.of(study, (*_ITEM, *_LABEL, *map(flag, rubric_of(study).flags), *_DECISION), (
         _LabelledItem(item, labels[item.item_id], decided.get(item.item_id)) for item in items))
 
 
@@ -137,7 +137,7 @@ def study_files(
         return circus_files(store, study), ()
     items, judgements = store.items(study.study_id), store.judgements(study.study_id)
     decisions = store.decisions(study.study_id)
-    labels = final_labels(items, judgements, decisions, rule, rubric=load_rubric(study.protocol))
+    labels = final_labels(items, judgements, decisions, rule, rubric=rubric_of(study))
     if form == "results":
         return json_files("results", results_json(study, store.counts(study.study_id), items, labels, rule)), ()
     if form == "mbeir":

@@ -13,7 +13,7 @@ from annotation.analysis.records import Options, Rater, StudyAnswers
 from annotation.analysis.selection import raters, seat_numbers, wrong_kind
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.kinds.validity.answers import signature
-from annotation.kinds.validity.rubric import Rubric, load_rubric
+from annotation.kinds.validity.rubric import Rubric, rubric_of
 from annotation.records import Item, Judgement, name_key
 
 BINARY, SIGNATURE = "binary", "signature"
@@ -54,7 +54,7 @@ def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
     study = selected.study
     if study.kind != "validity":
         raise wrong_kind(study, "has no validity judgements")
-    rubric = load_rubric(study.protocol)
+    rubric = rubric_of(study)
     known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # cache: few distinct labels, many judgements
 
     def label(judgement: Judgement) -> str:

@@ -1,13 +1,15 @@
-// The five questions, each with a scale from 1 to 5, and a reason. What is chosen lives outside: ``act`` asks for a
+// The questions, each with a scale, and a reason; those that are not asked beside the other ratings are hidden. What is chosen lives outside: ``act`` asks for a
 // change and ``draw`` shows the answer.
 import { h, kbd, tellIn } from "../../shared/common.js";
 import { createChoice } from "../parts.js";
+import { asked } from "./answer.js";
 
 /**
  * @param {SessionPage} page
  * @param {{ rate(key: string, rating: number): void, active(key: string): void, reason(text: string): void }} act
  */
-export function createQuestions({ questions, points }, act) {
+export function createQuestions(page, act) {
+  const { questions, points } = page;
   const [first, last] = [points[0], points[points.length - 1]];
   const rows = new Map(questions.map((question) => {
     const { key, title, text, low, high } = question;
@@ -30,7 +32,9 @@ export function createQuestions({ questions, points }, act) {
     note,
     lead: (/** @type {string} */ key) => rows.get(key)?.element.scrollIntoView({ block: "nearest" }),
     draw(/** @type {SessionRatings} */ { ratings, reason }, /** @type {string} */ active) {
+      const shown = new Set(asked(page, ratings).map(({ key }) => key));
       for (const [key, row] of rows) {
+        row.element.hidden = !shown.has(key);
         row.scale.draw(ratings[key]);
         row.element.classList.toggle("active", key === active);
         row.element.classList.toggle("answered", ratings[key] !== null);

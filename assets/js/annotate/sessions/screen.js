@@ -32,12 +32,12 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   const element = h("div", { class: "st-desk ss-desk" },
     h("div", { class: "st-stage" }, h("div", { class: "ss-head" }, where.element, title), story.element),
     h("aside", { class: "st-side", "aria-label": "Questions" },
-      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Rate the session" }),
+      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: page.title }),
         h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Guidelines" }), kbd("d"))),
       h("div", { class: "st-scroll" }, form.element), foot.element));
 
   function become(/** @type {SessionRatings} */ next) {
-    answer = next;
+    answer = start(page, next);
     changed();
   }
   function point(/** @type {string} */ key) {
@@ -53,7 +53,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     say(`${titleOf(key)}: ${rating}.${active === key ? "" : ` ${titleOf(active)}?`}`);
   }
   function move(/** @type {number} */ by) {
-    point(neighbour(page, active, by) ?? active);
+    point(neighbour(page, active, by, answer.ratings) ?? active);
     form.lead(active);
     say(`${titleOf(active)}?`);
   }

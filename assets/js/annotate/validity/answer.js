@@ -14,6 +14,25 @@ export const byKey = (/** @type {Rubric} */ rubric, /** @type {string} */ key) =
 /** @type {(rubric: Rubric, reason: string) => Flag | undefined} */
 const ownerOf = (rubric, reason) => rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === reason));
 
+/** @type {(when: Record<string, boolean> | undefined, given: string[]) => boolean} */
+const holds = (when, given) => Object.entries(when ?? {}).every(([code, wanted]) => given.includes(code) === wanted);
+/** The flags that are asked beside those that are set. @type {(rubric: Rubric, set: string[]) => Flag[]} */
+export function asked(rubric, set) {
+  const kept = /** @type {string[]} */ ([]);
+  return rubric.flags.filter((flag) => {
+    if (!holds(flag.show_if, kept)) return false;
+    if (set.includes(flag.code)) kept.push(flag.code);
+    return true;
+  });
+}
+/** Without flags that are not asked beside the others, and their reasons. @type {(answer: Validity, rubric: Rubric) => Validity} */
+export function pruned(answer, rubric) {
+  const there = new Set(asked(rubric, answer.flags).map(({ code }) => code));
+  if (answer.flags.every((code) => there.has(code))) return answer;
+  const flags = answer.flags.filter((code) => there.has(code));
+  return { ...answer, flags, reasons: answer.reasons.filter((reason) => flags.includes(ownerOf(rubric, reason)?.code ?? "")) };
+}
+
 /** @type {(list: string[], one: string) => string[]} */
 const flip = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
 
@@ -57,6 +76,8 @@ export const flipUnsure = (/** @type {Validity} */ answer) => ({ ...answer, unsu
 /** @type {(answer: Validity, image: string) => Validity} */
 export const flipMark = (answer, image) => ({ ...answer, alternatives: flip(answer.alternatives, image) });
 
+const unsaid = (/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) => rubric.flags.flatMap((flag) => flag.reasons).find((reason) =>
+  reason.needs_note && answer.reasons.includes(reason.code));
 export const needsNote = (/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) => rubric.flags.some((flag) =>
   flag.reasons.some((reason) => reason.needs_note && answer.reasons.includes(reason.code)));
 
@@ -76,8 +97,10 @@ export function missing(/** @type {Validity} */ answer, /** @type {Rubric} */ ru
       return { at: code, text: `Give a reason: ${orList(flag.reasons.map(({ key }) => key))}.` };
     }
   }
-  if (needsNote(answer, rubric) && !answer.note.trim()) return { at: "note", text: "“Other” requires a note." };
-  return null;
+  const other = unsaid(answer, rubric);
+  if (other && !answer.note.trim()) return { at: "note", text: `“${other.name}” requires a note.` };
+  const rule = rubric.impossible?.find(({ when }) => holds(when, [...answer.flags, ...answer.reasons]));
+  return rule ? { at: answer.flags.findLast((code) => code in rule.when) ?? "flags", text: rule.says } : null;
 }
 
 export const UNSURE = "UNSURE"; // of the screen alone: in files such an answer is UNLABELLED

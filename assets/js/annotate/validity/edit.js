@@ -1,5 +1,5 @@
 // The answer under the person's hands: what each press makes of it, and undoing it.
-import { flagOf, flipFlag, flipMark, flipReason, flipUnsure, flipValid, start } from "./answer.js";
+import { flagOf, flipFlag, flipMark, flipReason, flipUnsure, flipValid, pruned, start } from "./answer.js";
 
 /** act() answers a sentence where one helps. @param {Rubric} rubric @param {() => void} changed is called after every change */
 export function createEditing(rubric, changed) {
@@ -10,7 +10,7 @@ export function createEditing(rubric, changed) {
   const lastFlag = () => answer.flags.filter((code) => flagOf(rubric, code)?.reasons.length).at(-1) ?? null;
   function become(/** @type {Validity} */ next, /** @type {{ undo?: boolean, flag?: string | null }} */ { undo = true, flag = active } = {}) {
     if (undo) before.push(answer);
-    answer = next;
+    answer = pruned(next, rubric);
     active = flag && answer.flags.includes(flag) ? flag : lastFlag();
     changed();
     return "";

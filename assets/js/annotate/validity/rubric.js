@@ -1,10 +1,10 @@
 // The rubric as a decision flow: four questions and "valid", each a row with its key. What is
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
-import { UNSURE, missing, needsNote, primary } from "./answer.js";
+import { UNSURE, asked, missing, needsNote, primary } from "./answer.js";
 import { h, icon, kbd, stay, tellIn, toggle } from "../../shared/elements.js";
 
 export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act, noteKey = "r") {
-  const rows = /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
+  const rows = /** @type {Map<string, { element: HTMLElement, button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
   const reasons = /** @type {Map<string, HTMLElement>} */ (new Map());
 
   function row(/** @type {Flag} */ flag) {
@@ -17,13 +17,14 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
       return chip;
     }));
     const problem = h("p", { class: "cq-inline", hidden: true });
-    rows.set(flag.code, { button, chips, problem });
-    return h("li", {}, button, chips, problem);
+    const element = h("li", {}, button, chips, problem);
+    rows.set(flag.code, { element, button, chips, problem });
+    return element;
   }
 
   const inOrder = [...rubric.flags].sort((one, other) => one.key.localeCompare(other.key));
   const valid = h("button", { class: "st-row st-valid", type: "button", onmousedown: stay, onclick: () => act("valid") },
-    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "All answers are yes." })),
+    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: rubric.valid.short })),
     h("i", { class: "st-no", "aria-hidden": "true" }, icon("check")));
   const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => { act("note", note.value); } });
   const noteLabel = h("span", { text: "Note" });
@@ -50,7 +51,9 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
     note,
     /** @param {Validity} answer @param {string | null} active the flag that a, b, c belong to */
     draw(answer, active) {
-      for (const [code, { button, chips }] of rows) {
+      const there = new Set(asked(rubric, answer.flags).map(({ code }) => code));
+      for (const [code, { element, button, chips }] of rows) {
+        element.hidden = !there.has(code);
         const on = answer.flags.includes(code);
         const unfolds = chips.hidden && on && chips.childElementCount;
         toggle(button, on);
@@ -62,7 +65,7 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
       toggle(valid, answer.validated === true);
       if (note.value !== answer.note) note.value = answer.note;
       const needed = needsNote(answer, rubric);
-      noteLabel.textContent = needed ? "Note, for “other”" : "Note";
+      noteLabel.textContent = needed ? "Note, required" : "Note";
       note.parentElement?.classList.toggle("needed", needed && !answer.note.trim());
       const what = primary(answer, rubric);
       outcome.textContent = what ? what.name : "Nothing chosen yet";

@@ -2,7 +2,7 @@
 import { say, toast, h, kbd, icon } from "../../shared/common.js";
 import { ownGuidelines } from "../guide.js";
 import { createPictures } from "../../shared/pictures.js";
-import { missing, orList, same, settled } from "./answer.js";
+import { asked, missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";
 import { listen } from "../keys.js";
 import { holdToZoom, keyTable } from "./keys.js";
@@ -17,7 +17,7 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
   const pictures = createPictures();
   const panel = createPanel(rubric, act);
   const form = createRubric(rubric, act);
-  const view = createView({ form, pictures, panel, save, unsure: () => act("unsure"), sheet, step, discard, retry });
+  const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step, discard, retry });
   const edit = createEditing(rubric, changed);
 
   /** @param {string} what @param {string} [value] */
@@ -39,7 +39,7 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
 
   const zoomed = () => pictures.zoomed;
   listen(keyTable(rubric, {
-    flag: (code) => act("flag", code), valid: () => act("valid"), reason, unsure: () => act("unsure"), note: () => form.note.focus(), panel: () => panel.toggle(),
+    flag: (code) => { if (asked(rubric, edit.answer.flags).some((flag) => flag.code === code)) act("flag", code); }, valid: () => act("valid"), reason, unsure: () => act("unsure"), note: () => form.note.focus(), panel: () => panel.toggle(),
     save, step, sheet, map, undo: () => { if (edit.undo()) say("Undone"); }, zoom: holdToZoom({ zoom: pictures.zoom, zoomed }), zoomed,
     unzoom: () => pictures.zoom(false), pan: pictures.pan,
   }), { here, leaving, save, leaveNote: () => view.title.focus({ preventScroll: true }),
@@ -90,7 +90,7 @@ export function openSheet(rubric, code) {
   const sections = new Map(categories.map((one) => [one.key, h("section", { id: `st-${one.code}`, tabindex: -1, "aria-label": one.name },
     h("h3", {}, kbd(one.key), one.name), h("p", { class: "st-code" }, h("code", { text: one.code })), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
     one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
-    h("ol", {}, one.examples.map(example)))]));
+    one.examples.length ? h("ol", {}, one.examples.map(example)) : null)]));
   const jump = (/** @type {string} */ key) => {
     sections.get(key)?.scrollIntoView({ block: "start" });
     sections.get(key)?.focus({ preventScroll: true });
@@ -110,8 +110,8 @@ export function openSheet(rubric, code) {
 }
 
 // The layout of an item: text and pictures with the found images below, the rubric beside them.
-/** @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
-export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
+/** @param {{ rubric: Rubric, form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of */
+export function createView({ rubric, form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["←", "→"], step, discard });
   const doubt = h("button", { class: "cq-btn st-unsure", type: "button", hidden: true, "aria-pressed": "false", onclick: unsure }, "Unsure", kbd("u"));
@@ -122,7 +122,7 @@ export function createView({ form, pictures, panel, save, unsure, sheet, step, d
       h("div", { class: "st-head" }, where.element, title),
       pictures.element, panel.element),
     h("aside", { class: "st-side", "aria-label": "Rubric" },
-      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Is this a good query?" }),
+      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: rubric.title }),
         h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Definitions" }), kbd("d"))),
       h("div", { class: "st-scroll" }, form.element), foot.element));
 

@@ -12,6 +12,7 @@ from cli.console import open_stores
 from cli.studies.studies import app
 from tests.fakes.databases import use_home
 from tests.fakes.picture_tables import csv_of, pictures, xlsx, zipped
+from tests.fakes.session_studies import OWN_QUESTIONS
 
 LETTERS = "abcdefghijklmnop"
 
@@ -107,6 +108,29 @@ def test_a_session_study(here, tmp_path):
     for words in ("line 2: the session 's1' has 2 targets", "line 3: the turn '1'", "there twice",
                   "line 4: the turn 'one'", "no whole number", "line 5: the session 's3' has no target"):
         assert words in str(caught.value)
+
+
+def test_questions_of_ones_own(here, tmp_path):
+    table = csv_of(tmp_path / "t.csv", ("session", "turn", "reference", "text", "target"), ("s1", "1", "a", "x", "c"))
+    queries = csv_of(tmp_path / "q.csv", ("text", "reference", "target"), ("x", "a", "b"))
+    own, asked = tmp_path / "mine.toml", ("--images", here, "--questions", tmp_path / "mine.toml")
+    assert "cannot be read as UTF-8" in refused("create", "validity", "V", "--from-table", queries, *asked)
+    own.write_text(run("questions", "validity").replace("circus/1", "mine/1").replace("Too broad", "Too many"), "utf-8")
+    said = refused("create", "sessions", "S", "--from-table", table, *asked, "--dry-run")
+    assert said.startswith("mine.toml, questions: Field required"), "a file of another kind"
+    for kind in ("preference", "targets"):
+        said = refused("create", kind, "T", "--from-table", queries, *asked)
+        assert f"of the kind {kind} cannot ask questions of its own yet: validity studies and sessions" in said
+        assert run("questions", kind).startswith("# ")
+    assert "no kind of study 'votes'" in refused("questions", "votes")
+    run("create", "validity", "V", "--from-table", queries, *asked)
+    assert items("V")[0].protocol == "mine/1" and 'name = "Too many"' in run("questions", "V", "--of-study")
+    own.write_text(OWN_QUESTIONS, "utf-8")
+    run("create", "sessions", "S", "--from-table", table, *asked)
+    assert (items("S")[0].protocol, run("questions", "S", "--of-study")) == ("my-lab/1", OWN_QUESTIONS)
+    run("create", "validity", "W", "--from-table", queries, "--images", here)
+    with pytest.raises(CirqueError, match="W asks circus/1, a file of cirque"):
+        run("questions", "W", "--of-study")
 
 
 def test_all_faults_of_a_table_at_once(here, tmp_path):

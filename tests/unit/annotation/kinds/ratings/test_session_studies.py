@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.kinds.ratings import answers
-from annotation.kinds.ratings.answers import Sessions, draft_answer, load_questions
+from annotation.kinds.ratings.answers import Sessions, load_questions
 from annotation.kinds.ratings.create import create_session_study
 from annotation.kinds.ratings.exports import session_files
 from annotation.kinds.ratings.results import rating_rows
@@ -174,7 +174,7 @@ QUESTIONS = load_questions("circled/1").questions
 
 
 def complete_answer(given):
-    return answers.complete_answer(given, QUESTIONS)
+    return answers.complete_answer(given, load_questions("circled/1"))
 
 
 def test_people_answer_what_the_language_model_answers():
@@ -210,6 +210,10 @@ def test_a_whole_answer():
 def test_what_is_missing_or_wrong_is_said(given, says):
     with pytest.raises(IncompleteJudgement, match=says):
         complete_answer(given)
+
+
+def draft_answer(given):
+    return answers.draft_answer(given, load_questions("circled/1"))
 
 
 def test_a_draft_keeps_what_is_usable():
