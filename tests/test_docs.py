@@ -1,5 +1,6 @@
 """What the docs name exists, and what exists is named."""
 
+import json
 import re
 import runpy
 import tomllib
@@ -13,6 +14,7 @@ from annotation.kinds.validity.rubric import newest_rubric
 from cir_core.settings import Settings
 from cli.main import app
 from tests.fakes.study_records import STUDY
+from web.http.pages import SCREENS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "deploy" not in path.parts)]
@@ -106,6 +108,14 @@ def test_files_of_figures_named_in_the_docs_exist():
     for page in PAGES:
         for name in re.findall(r"benchmarks/figures/[\w-]+\.md", page.read_text("utf-8")):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_the_menu_in_the_pictures_is_the_app_s():
+    """Nobody signs in there, and who needs no sign-in may do everything."""
+    images = ROOT / "docs/images"
+    shown = json.loads((images / "pictures.json").read_text("utf-8"))
+    assert shown["menu"] == [page.title for page in SCREENS], "run make screenshots"
+    assert all((images / name).exists() for name in shown["pictures"])
 
 
 def test_make_targets_named_in_the_docs_exist():
