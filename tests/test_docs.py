@@ -1,5 +1,6 @@
 """What the docs name exists, and what exists is named."""
 
+import json
 import re
 import runpy
 import tomllib
@@ -10,9 +11,12 @@ import typer.main
 
 from annotation.kinds.validity.exports.study_files import item_table, judgement_table
 from annotation.kinds.validity.rubric import newest_rubric
+from cir_core.encoders import load_encoder
+from cir_core.language.builtin.model import BuiltinLanguageModel
 from cir_core.settings import Settings
 from cli.main import app
 from tests.fakes.study_records import STUDY
+from web.http.pages import SCREENS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted(path for path in (ROOT / "docs").rglob("*.md") if "deploy" not in path.parts)]
@@ -106,6 +110,44 @@ def test_files_of_figures_named_in_the_docs_exist():
     for page in PAGES:
         for name in re.findall(r"benchmarks/figures/[\w-]+\.md", page.read_text("utf-8")):
             assert (ROOT / name).exists(), f"{page.name}: {name}"
+
+
+def test_the_menu_in_the_pictures_is_the_app_s():
+    """Nobody signs in there, and who needs no sign-in may do everything."""
+    images = ROOT / "docs/images"
+    shown = json.loads((images / "pictures.json").read_text("utf-8"))
+    assert shown["menu"] == [page.title for page in SCREENS], "run make screenshots"
+    assert all((images / name).exists() for name in shown["pictures"])
+
+
+@pytest.mark.parametrize("page", ["docs/project/figures.md", "benchmarks/figures/sample.md",
+                                  "benchmarks/figures/audit.md"])
+def test_figures_of_methods_are_of_this_encoder_and_language_model(page):
+    text = (ROOT / page).read_text("utf-8")
+    head = text[:text.index("\n| ")]      # above the first table
+    assert f"`{load_encoder('atelier').identity.revision}`" in head, "the encoder has changed: measure again"
+    assert f"({BuiltinLanguageModel.name})" in head, "the built-in language model has changed: measure again"
+
+
+def test_figures_of_the_audit_are_of_the_gallery_in_the_pictures():
+    shown = json.loads((ROOT / "docs/images/pictures.json").read_text("utf-8"))["gallery"]
+    measured = (ROOT / "benchmarks/figures/audit.md").read_text("utf-8")
+    assert f"gallery digest `{shown['digest']}` ({shown['size']:,} images)" in measured
+
+
+def test_shares_on_the_audit_s_page_are_those_that_were_measured():
+    measured = (ROOT / "benchmarks/figures/audit.md").read_text("utf-8")
+    table = re.findall(r"^\| ([a-z][^|]+) \| (\d+) \| [\d.]+ % \|$", measured, re.MULTILINE)
+    rows = {label: int(count) for label, count in table}
+    short = {label.removeprefix("shortcut: "): count for label, count in rows.items() if label.startswith("shortcut")}
+    every, shortcuts = sum(rows.values()), sum(short.values())
+    page = " ".join((ROOT / "docs/how-to/evaluate/audit.md").read_text("utf-8").split())
+    needed = rows["composition required"]
+    said = (f"Of {every} queries, {shortcuts} ({shortcuts / every:.1%}) have a shortcut: "
+            f"{short['the text alone']} by the text, {short['the image alone']} by the image, "
+            f"{short['either alone']} by either. Both inputs are needed by {needed} ({needed / every:.1%}); "
+            f"{rows['unresolved']} are never found.")
+    assert said.replace("%", " %") in page
 
 
 def test_make_targets_named_in_the_docs_exist():
