@@ -163,7 +163,7 @@ def _cirqrs(of: Subject) -> Iterable[Step]:
     # A trial makes the features of the images that it finds, which are not kept; else all are made once, and kept.
     if not of.quick:
         yield Step("relevance-features", "CIRQRS", "Relevance features of the gallery", "none: for what follows",
-                   ("relevance", "index", of.gallery), fixed=1200.0)
+                   ("relevance", "index", of.gallery), fixed=400.0)
     yield _methods(of, "cirqrs", "CIRQRS", "Relevance of the first 10 and 50", "Tables 4, 5 and 6",
                    "image-only,cirevl" if of.quick else BASES, ("--metric", "cirqrs"),
                    fixed=200.0 if of.quick else 10.0, rate=0.3, asks=12)
