@@ -27,6 +27,14 @@ _current: JobRecorder | None = None
 _listeners: list[list[str]] = []
 
 
+class Stopped(typer.Exit):
+    """The end of a command that has come to its budget, with exit code 1. ``why``: the end of a sentence."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(1)
+        self.why = why
+
+
 def progress(stage: str, done: float | None, total: float | None) -> None:
     """How far the command is, for its record. Raises ``KeyboardInterrupt`` if it was asked to stop, as Ctrl-C would."""
     if _current is None:
@@ -93,10 +101,12 @@ def _end(recorder: JobRecorder, error: BaseException) -> None:
     code = getattr(error, "exit_code", getattr(error, "code", None))
     if isinstance(error, typer.Exit | SystemExit) and not code:
         recorder.end("done")
+    elif isinstance(error, Stopped):
+        recorder.end("stopped", f"Stopped: {error.why}. With a larger limit it goes on.")
     elif isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt) or (
             code == _INTERRUPTED):
         recorder.end("stopped")
-    elif isinstance(error, typer.Exit | SystemExit):    # what it could not do it has printed: a budget was spent
+    elif isinstance(error, typer.Exit | SystemExit):    # what it could not do it has printed
         recorder.end("failed", recorder.last_line)
     elif isinstance(error, CirqueError):
         recorder.end("failed", str(error))

@@ -21,6 +21,7 @@ from cli.construct.jobs import JobFlags, with_flags
 from cli.construct.own import named_paths, named_values
 from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
+from cli.recorded import Stopped
 from cli.tables.output import TablesOption, give
 from cli.tables.study_tables import answers_plan, print_answers_plan, print_created, print_pairs
 
@@ -127,7 +128,7 @@ def judge(
     give([score_table(report.rows), *([turn_table(report.rows)] if several else []), ""], tables, quiet=as_json,
          between=lambda: None if as_json else _print_rest(report, flags.folder / "judged.json"))
     if report.stopped:
-        raise typer.Exit(1)
+        raise Stopped(report.stopped)
 
 
 def _tell_estimate(judging: Judging, found: Estimate, as_json: bool) -> None:

@@ -21,6 +21,7 @@ from cli.construct.jobs import DatasetFlags, JobFlags, with_flags
 from cli.construct.tables import count_table, print_estimate, print_files
 from cli.evaluate.method_options import ModelOption, language_model
 from cli.galleries.datasets import dataset_path
+from cli.recorded import Stopped
 from cli.tables.output import give
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def sessions(
         report, [(f"{one['subset']} {one['query_id']}", one["reason"]) for one in report.failures], flags.folder,
         "sessions", f"Filter them: cirque construct filter {flags.folder} --out FOLDER"))
     if not report.outputs:
-        raise typer.Exit(1)
+        raise Stopped(report.stopped) if report.stopped else typer.Exit(1)
 
 
 def _another(spec: str | None, encoder: Encoder) -> Encoder | None:

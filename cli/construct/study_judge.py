@@ -16,6 +16,7 @@ from cli.console import ModelChoice, open_stores, out
 from cli.construct.jobs import JobFlags
 from cli.construct.tables import print_estimate, print_job
 from cli.evaluate.method_options import language_model
+from cli.recorded import Stopped
 
 if TYPE_CHECKING:
     from annotation.kinds.models.run import ModelJob
@@ -72,7 +73,7 @@ def study_judge(
         print_job(report, report.failures, job.folder / "journal.jsonl", "items", "The answers are kept;")
         out.print(f"Beside people: cirque report {json.dumps(study.name, ensure_ascii=False)}", soft_wrap=True)
     if report.stopped:
-        raise typer.Exit(1)
+        raise Stopped(report.stopped)
 
 
 def _tell_estimate(job: ModelJob, found: Estimate, as_json: bool) -> None:

@@ -19,6 +19,7 @@ from cli.construct.jobs import DatasetFlags, JobFlags, with_flags
 from cli.construct.tables import count_table, print_estimate, print_files
 from cli.evaluate.method_options import ModelOption, language_model
 from cli.galleries.datasets import dataset_path
+from cli.recorded import Stopped
 from cli.tables.output import give
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def multi_target(
               for name, one in report.counts.items()),
     )], flags.tables, between=lambda: _print_found(report, flags.folder))
     if not report.outputs:
-        raise typer.Exit(1)
+        raise Stopped(report.stopped) if report.stopped else typer.Exit(1)
 
 
 def _with_sentences(language: LanguageModel, sentences: ModelChoice, encoder: Encoder) -> LanguageModel:
@@ -164,4 +165,4 @@ def single_target(
         report, [(f"{one['file']}, record {one['record']}", one["reason"]) for one in report.failures], flags.folder,
         "texts"))
     if not report.outputs:
-        raise typer.Exit(1)
+        raise Stopped(report.stopped) if report.stopped else typer.Exit(1)

@@ -284,6 +284,8 @@ def test_the_command(monkeypatch, stores, home, study):
         assert not server.requests
         limited = run(app, ["study", "judge", "Sample", "--max-calls", "2", "--workers", "1"])
         assert limited.exit_code == 1 and "Stopped after 2 of 5 items" in limited.output
+        [job] = JobRecords(home).all()
+        assert job.state == "stopped" and job.resumable and job.error.startswith("Stopped: 2 requests were sent")
         again = run(app, ["study", "judge", "Sample"])
         assert isinstance(again.exception, StudyError) and "Add --resume" in str(again.exception)
         done = run(app, ["study", "judge", "Sample", "--resume", "--json"])
