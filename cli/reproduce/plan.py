@@ -166,7 +166,7 @@ def _cirqrs(of: Subject) -> Iterable[Step]:
                    ("relevance", "index", of.gallery), fixed=400.0)
     yield _methods(of, "cirqrs", "CIRQRS", "Relevance of the first 10 and 50", "Tables 4, 5 and 6",
                    "image-only,cirevl" if of.quick else BASES, ("--metric", "cirqrs"),
-                   fixed=200.0 if of.quick else 10.0, rate=0.3, asks=12)
+                   fixed=200.0 if of.quick else 10.0, rate=0.3 if of.quick else 0.9, asks=12)
     if of.is_sample:
         yield Step(
             "raters", "CIRQRS", "Metrics against simulated raters", "Tables 2 and 3, with raters that are simulated",
