@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Outlives a clone: type checks of libraries take most of the first check.
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cirque-checks
 
-.PHONY: demo docs reference screenshots test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
+.PHONY: demo docs reference screenshots notebook test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
         tools browser browser-full checks clean help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make docs     build the documentation as a site in .make/site"
 	@echo "make reference  write the generated pages of docs/reference from the code"
 	@echo "make screenshots  write the pictures of the search screen in docs/images from the running app"
+	@echo "make notebook  run the notebook of the docs again"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
 	@echo "make fuzz     bad inputs for everything that takes any"
@@ -71,6 +72,9 @@ reference: $(READY)
 # Pictures of the search screen and their menu, from the running app on a temporary home.
 screenshots: browser
 	@$(BIN)/python .ci/screenshots.py
+
+notebook: $(READY)
+	@$(BIN)/python .ci/notebook.py docs/how-to/studies/python.ipynb
 
 docs: .make/docs/.ready
 	@.make/docs/bin/zensical build --clean --strict
