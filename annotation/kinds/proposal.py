@@ -84,6 +84,9 @@ class _Kept:
             raise UnknownStudy("There is no such study.")
         return self.parts.study
 
+    def studies(self) -> Sequence[Study]:
+        return () if self.parts is None else (self.parts.study,)
+
     def items(self, study_id: str) -> Sequence[Item]:
         return () if self.parts is None else self.parts.items
 
