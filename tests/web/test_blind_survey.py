@@ -215,8 +215,9 @@ def test_neither_order_nor_addresses_follow_the_ranking(stage: Stage) -> None:
             assert sorted(ids) == sorted(ranked)
             as_ranked += ids == ranked
             by_name += [token for _, token in sorted(zip(map(ranked.index, ids), shown, strict=True))] == sorted(shown)
-    # Of 24 sets, each is in order by chance once in 120.
-    assert as_ranked <= 2 and by_name <= 2
+    # Of 24 sets, each is in order by chance once in 120: six of them in one of 25 million runs, three in one of 970.
+    # If either followed the ranking, all 24 would be.
+    assert as_ranked <= 5 and by_name <= 5
 
 
 def test_each_method_stands_on_either_side(stage: Stage) -> None:
