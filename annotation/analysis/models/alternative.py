@@ -129,14 +129,9 @@ def winning_rate(p: Values) -> Values:
 
 def corrected_p(p: Values) -> Values:
     """Benjamini & Yekutieli (2001), of each row."""
-    people = p.shape[1]
-    order = np.argsort(p, axis=1)
-    ranks = np.arange(1, people + 1)
-    scaled = np.take_along_axis(p, order, axis=1) * people * (1 / ranks).sum() / ranks
-    least = np.minimum.accumulate(scaled[:, ::-1], axis=1)[:, ::-1].clip(max=1.0)
-    found = np.empty_like(least)
-    np.put_along_axis(found, order, least, axis=1)
-    return found
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p, axis=1, method="by")) if p.shape[1] else p
 
 
 def _shares(won: Wins, weight: Values) -> Values:
