@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 import warnings
 from collections import UserDict
@@ -13,6 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from cir_core.errors import CirqueError
+from cir_core.settings import quiet_threads
 from cir_core.version import __version__
 from cli.recorded import recorded
 
@@ -129,6 +131,9 @@ def version() -> None:
 
 def run() -> None:
     """Entry point: print expected errors as one sentence, with exit code 1."""
+    quiet_threads()
+    # Reading tens of thousands of records, Python would otherwise spend half of the time looking for cycles in them.
+    gc.set_threshold(50_000, 50)
     if not sys.warnoptions:
         # Notices of libraries about their own future are not for the people who run cirque.
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from cir_core.settings import quiet_threads
 from tests.budget import Ledger, Meter
 from tests.fakes import databases, forked
 from tests.fakes.imported import BROWSER, PROCESSES, changed_since, imports_of, is_touched
@@ -81,8 +82,7 @@ class Owners:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # Threads of torch that wait for one another turn round and round otherwise, and take the cores from who works.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    quiet_threads()
     os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"     # demos that tests make would look for a newer version
     if "PYTEST_XDIST_WORKER" in os.environ:   # the workers have all cores
         os.environ.setdefault("OMP_NUM_THREADS", "1")

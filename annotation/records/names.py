@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from cir_core.support.texts import can_be_stored, composed
 
@@ -10,6 +11,7 @@ MOST = 250        # characters; the limits of accounts, studies and scores are l
 LOCAL = "local"   # the user without accounts, and of the command line
 
 
+@lru_cache(maxsize=4096)   # reports ask for the same few once an answer
 def name_key(name: str) -> str:
     """Comparison key, which ignores case, Unicode normalisation and surrounding blanks. Text that cannot be stored, or
     is too long for a name, has an empty key, which matches nobody."""

@@ -1,14 +1,18 @@
 """Search method settings as plain records, as in protocol cards and TOML files. Records in which kinds of steps keep
-something, each under a name."""
+something, each under a name. Image domains of galleries, by which prompts and captions are worded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Annotated, Any, Literal, Self, cast
+from typing import Annotated, Any, Literal, Self, cast, get_args
 
 from pydantic import Field
 
+Domain = Literal["garment", "dress", "shirt", "toptee", "scene", "circo"]
+"""``scene`` is CIRR's photos of anything, ``circo`` CIRCO's everyday photos."""
+
+DOMAINS: tuple[Domain, ...] = get_args(Domain)
 Parts = tuple[tuple[str, Any], ...]
 """Name and value, in the order of the names. A tuple, so that the record can be hashed."""
 

@@ -1,5 +1,4 @@
-"""Shared records, frozen and plain, without behaviour beyond look-ups; opaque ids; image domains of galleries, by which
-prompts and captions are worded.
+"""Shared records, frozen and plain, without behaviour beyond look-ups; opaque ids.
 
 Ranks start at 1. Scores are cosines (inner products of unit vectors) unless a record
 says otherwise. Ids are opaque strings.
@@ -11,9 +10,10 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, get_args
 
 from cir_core.types.composition import Composition
+from cir_core.types.methods import DOMAINS as DOMAINS
+from cir_core.types.methods import Domain as Domain
 from cir_core.types.methods import Exclude as Exclude
 from cir_core.types.methods import MethodSettings as MethodSettings
 from cir_core.types.methods import Reflection as Reflection
@@ -172,9 +172,3 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o,
 def new_id(length: int = 16) -> str:
     """A random id for URLs: 5 bits per character, no ambiguous letters."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-Domain = Literal["garment", "dress", "shirt", "toptee", "scene", "circo"]
-"""``scene`` is CIRR's photos of anything, ``circo`` CIRCO's everyday photos."""
-
-DOMAINS: tuple[Domain, ...] = get_args(Domain)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cir_core.settings import get_settings, quiet_threads
+from cir_core.settings import get_settings
 from cir_core.support.process import collector_paused
 from cli.console import err, open_encoder, progress_bar
 from cli.galleries.galleries import index_bar
@@ -12,7 +12,6 @@ from cli.galleries.galleries import index_bar
 
 def demo() -> None:
     """Open the search page on the sample gallery; draws the gallery the first time."""
-    quiet_threads()
     prepare_sample()
     settings = get_settings()
     # A person at a desktop gets the page; a server, a pipe or a terminal over SSH the address.
@@ -26,7 +25,6 @@ def serve() -> None:
 
 def _serve(*, open_page: bool) -> None:
     settings = get_settings()
-    quiet_threads()
     with collector_paused():
         from web.server import serve as serve_web
     serve_web(settings, open_page=open_page)

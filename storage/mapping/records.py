@@ -3,20 +3,21 @@ dataclass mapping of studies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
 from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 import numpy as np
-from sqlalchemy import Row
+from sqlalchemy import Result, Row
 
 from annotation.records import Assignment, Decision, GoldRole, Item, Judgement, Study, StudyEvent, StudyPlan, name_key
 from cir_core.types.records import Vector
 
 Values = dict[str, Any]
 _Record = TypeVar("_Record")
+_AT_ONCE = 1_000    # rows
 
 
 def record_from(kind: type[_Record], row: Row[Any], **other: Any) -> _Record:
@@ -24,9 +25,9 @@ def record_from(kind: type[_Record], row: Row[Any], **other: Any) -> _Record:
     return kind(**{name: getattr(row, name) for name in _names(cast(Any, kind)) if name not in other}, **other)
 
 
-def records_from(kind: type[_Record], rows: Iterable[Row[Any]]) -> tuple[_Record, ...]:
+def records_from(kind: type[_Record], found: Result[Any]) -> tuple[_Record, ...]:
     values = attrgetter(*_names(cast(Any, kind)))   # by position: twice as fast for thousands of rows
-    return tuple(kind(*values(row)) for row in rows)
+    return tuple(kind(*values(row)) for rows in found.partitions(_AT_ONCE) for row in rows)
 
 
 @lru_cache
@@ -64,6 +65,14 @@ def assignment_values(
 ) -> Values:
     return {"item_id": item_id, "seat": seat, "study_id": study_id, "position": position, "state": "open",
             "extra": dict(extra) if extra else None, "dealt": dealt}
+
+
+def assignments_from(found: Result[Any]) -> tuple[Assignment, ...]:
+    """Of rows with the seat's ``annotator``."""
+    values = attrgetter("item_id", "seat", "position", "state", "annotator", "extra", "dealt")
+    return tuple(Assignment(item_id, seat, position, state, annotator, extra or {}, dealt)
+                 for rows in found.partitions(_AT_ONCE)
+                 for item_id, seat, position, state, annotator, extra, dealt in map(values, rows))
 
 
 def assignment_from(row: Row[Any], annotator: str | None) -> Assignment:

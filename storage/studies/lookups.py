@@ -11,7 +11,7 @@ from annotation.records import Assignment, Study, name_key
 from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
 from cir_core.support.texts import quoted
 from storage.mapping import tables
-from storage.mapping.records import assignment_from, study_from
+from storage.mapping.records import assignment_from, assignments_from, study_from
 
 _study, _seat, _assigned = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _item, _decided = tables.study_items.c, tables.decisions.c
@@ -68,11 +68,10 @@ def has_items(connection: Connection, study_id: str, annotator: str) -> bool:
 
 def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:
     """Assignments by seat, each seat's in order."""
-    rows = connection.execute(
+    return assignments_from(connection.execute(
         select(tables.assignments, _seat.annotator)
         .join(tables.study_seats, (_seat.study_id == _assigned.study_id) & (_seat.number == _assigned.seat))
-        .where(_assigned.study_id == study_id).order_by(_assigned.seat, _assigned.position, _assigned.item_id))
-    return tuple(assignment_from(row, row.annotator) for row in rows)
+        .where(_assigned.study_id == study_id).order_by(_assigned.seat, _assigned.position, _assigned.item_id)))
 
 
 def count_all(connection: Connection, study_id: str) -> Mapping[str, int]:

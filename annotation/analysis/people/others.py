@@ -130,13 +130,22 @@ def evaluated(
     wanted: list[Callable[[Values], Values]], units: int, options: Options, groups: Codes | None,
 ) -> tuple[Values, Values]:
     """``[wanted]`` of the units as they are, and ``[wanted, draws]``."""
-    draws = np.full((len(wanted), options.draws), np.nan)
+    means = [place for place, one in enumerate(wanted) if isinstance(one, MeanOver)]
+    rest = [place for place, one in enumerate(wanted) if not isinstance(one, MeanOver)]
+    chosen = [one for one in wanted if isinstance(one, MeanOver)]
+    sums = np.array([one.values * one.met for one in chosen] + [one.met for one in chosen])
+    sums = sums.reshape(2 * len(chosen), units).T
+
+    def of(weight: Values, places: list[int]) -> Values:
+        found = np.full((len(wanted), len(weight)), np.nan)
+        total, met = np.hsplit(weight @ sums, 2)
+        found[means] = (total / met).T
+        for place in places:
+            found[place] = wanted[place](weight)
+        return found
+
     with np.errstate(divide="ignore", invalid="ignore"):     # 0 / 0: nothing of what it rests on was drawn
-        points = np.array([one(np.ones((1, units)))[0] for one in wanted])
-        start = 0
-        for weight in weights(units, options.draws, options.seed, groups=groups):
-            for place, one in enumerate(wanted):
-                if not np.isnan(points[place]):
-                    draws[place, start:start + len(weight)] = one(weight)
-            start += len(weight)
-    return points, draws
+        points = of(np.ones((1, units)), rest)[:, 0]
+        rest = [place for place in rest if not np.isnan(points[place])]
+        draws = [of(weight, rest) for weight in weights(units, options.draws, options.seed, groups=groups)]
+    return points, np.concatenate([np.empty((len(wanted), 0)), *draws], axis=1)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from annotation.analysis.records import Estimate
 from annotation.analysis.statistics.matrix import Codes, Ratings, Values
@@ -32,6 +34,7 @@ _TOO_LOW = "interval unreliable"
 _MANY_PEOPLE = 30        # from whom on nothing is remarked
 _MOST_UNDEFINED = 0.1    # of the draws
 _AT_ONCE = 2**21         # numbers of one batch; 16 MiB
+_KEPT = 2**23            # of the samples that are kept; 32 MiB
 _SAME = 1e-12            # what rounding leaves between draws of one and the same number
 
 
@@ -52,16 +55,28 @@ def weights(
         raise ValueError(f"{units} units need as many groups, not {len(groups)}")
     drawn = units if groups is None else int(groups.max(initial=-1)) + 1
     batch = batch or max(1, _AT_ONCE // max(units, 1))
+    if not draws:
+        return
+    samples = [_kept(drawn, draws, seed)] if drawn * draws <= _KEPT else _drawn(drawn, draws, seed, batch)
+    for some in samples:
+        for start in range(0, len(some), batch):
+            often = some[start:start + batch].astype(np.float64)
+            yield often if groups is None else often[:, groups]
+
+
+@lru_cache(maxsize=2)
+def _kept(units: int, draws: int, seed: int) -> NDArray[np.uint32]:
+    """A report draws the same samples for each of its statistics."""
+    return np.concatenate(list(_drawn(units, draws, seed, max(1, _AT_ONCE // max(units, 1)))))
+
+
+def _drawn(units: int, draws: int, seed: int, batch: int) -> Iterator[NDArray[np.uint32]]:
     rng = np.random.default_rng(seed)
     for start in range(0, draws, batch):
         count = min(batch, draws - start)
-        if not drawn:
-            yield np.zeros((count, units))
-            continue
-        chosen = rng.integers(0, drawn, (count, drawn))
-        chosen += drawn * np.arange(count)[:, None]
-        often = np.bincount(chosen.ravel(), minlength=count * drawn).reshape(count, drawn).astype(np.float64)
-        yield often if groups is None else often[:, groups]
+        chosen = rng.integers(0, units, (count, units)) if units else np.zeros((count, 0), np.int64)
+        chosen += units * np.arange(count)[:, None]
+        yield np.bincount(chosen.ravel(), minlength=count * units).reshape(count, units).astype(np.uint32)
 
 
 def interval(values: Values, units: int | None = None, what: str = "items") -> tuple[float | None, float | None, str]:
