@@ -39,8 +39,7 @@ from cir_core.sample.atelier.catalogue import DEFAULT_SEED, Garment, catalogue
 from cir_core.sample.gallery import NAME, SPLIT
 from cir_core.version import __version__
 
-MAIN = "guided,corr,soft-reward,corr-soft,cirevl,soft,slerp-corr,slerp,text-only,image-only"
-VARIANTS = "latest,average,weighted,soft-penalty,corr-linear,corr-replace,corr-prf,slerp-soft"
+METHODS = "guided,corr,soft-reward,corr-soft,cirevl,soft,slerp-corr,slerp,text-only,image-only"
 _GARMENTS, _QUERIES = 1000, 60     # whose queries revisions are computed from
 _PLACES = 6                       # of stored numbers
 _ON_ONE_LINE = re.compile(r"[\[{][^\[\]{}]*[\]}]")     # a row, or a column
@@ -58,14 +57,16 @@ class Family:
         return f"cirque {self.arguments}"
 
 
-_SESSIONS = ("sessions-neutral", "sessions-neutral-differences", "sessions-built", "sessions-built-differences")
+_KINDS = ("neutral", "built")
 FAMILIES = {
     "audit": Family("audit sample --retrievers text-only,image-only,slerp,cirevl", ("labels", "inputs", "gaps")),
-    "sample": Family(f"evaluate sample --methods {MAIN} --against cirevl --no-requests --yes",
-                     ("single", "single-differences", *_SESSIONS)),
-    "variants": Family(f"evaluate sample --methods cirevl,{VARIANTS} --against cirevl --no-requests --yes",
-                       ("single", "single-differences", *_SESSIONS)),
-    "requests": Family(f"evaluate requests --methods {MAIN},{VARIANTS} --yes", ("requests",)),
+    "single": Family(f"evaluate sample --methods {METHODS} --against cirevl --no-sessions --no-requests --yes",
+                     ("single", "single-differences")),
+    "requests": Family(f"evaluate requests --methods {METHODS} --yes",
+                       ("requests", *(f"requests-{by}-{of}-5" for by in ("by-kind", "turns")
+                                      for of in ("satisfaction", "preservation")))),
+    "sessions": Family(f"evaluate sample --methods {METHODS} --against cirevl --no-requests --yes",
+                       tuple(f"sessions-{kind}{what}" for kind in _KINDS for what in ("", "-differences"))),
 }
 
 
@@ -105,7 +106,8 @@ def run(name: str, home: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="cirque-figures-") as folder:
         before = _spent()
         command = [sys.executable, "-m", "cli.main", *shlex.split(family.arguments), "--tables", folder]
-        if subprocess.run(command, cwd=ROOT, env=environment_of(home), check=False).returncode:
+        environment = environment_of(home, OMP_WAIT_POLICY="PASSIVE")
+        if subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode:
             raise SystemExit(f"{family.command} failed; see its messages above. {name}.json is as it was.")
         keep(name, Path(folder), home, _spent() - before)
 
@@ -140,13 +142,12 @@ def _table(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _commit() -> str:
-    """With a plus sign if the product was changed since."""
+    """The last one that changed the product, with a plus sign if it was changed since."""
     def git(*words: str) -> str:
-        return subprocess.run(("git", *words), cwd=ROOT, env=environment_of(ROOT), check=True, capture_output=True,
-                              text=True).stdout.strip()
+        return subprocess.run(("git", *words, "--", "cir_core", "annotation", "storage", "cli", "assets"), cwd=ROOT,
+                              env=environment_of(ROOT), check=True, capture_output=True, text=True).stdout.strip()
 
-    product = ("cir_core", "annotation", "storage", "cli", "assets")
-    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--", *product) else "")
+    return git("log", "-1", "--format=%h") + ("+" if git("status", "--porcelain") else "")
 
 
 def _spent() -> float:

@@ -1,8 +1,8 @@
 """Write results to the pages: what stands between ``<!-- results: … -->`` and ``<!-- end -->``.
 
-    <!-- results: sample -->                     date, revisions and command of benchmarks/results/sample.json
-    <!-- results: sample.single -->              its table "single"
-    <!-- results: sample.single: R@1, R@10 -->   these columns of it
+    <!-- results: single -->                     date, revisions and command of benchmarks/results/single.json
+    <!-- results: single.single -->              its table "single"
+    <!-- results: single.single: R@1, R@10 -->   these columns of it
     <!-- results: summary -->                    columns of several tables, side by side
 """
 
@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
 Results = Mapping[str, Mapping[str, Any]]       # by file name without suffix
 
-SUMMARY = (     # file, table, column, heading; rows in the order of the first column
-    ("sample", "single", "R@1", "R@1, single turn"), ("sample", "single", "R@10", "R@10"),
-    ("sample", "sessions-neutral", "AUC", "AUC, neutral sessions"),
-    ("sample", "sessions-built", "AUC", "AUC, built sessions"),
+SUMMARY = (     # results, table, column, heading; rows in the order of the first column
+    ("single", "single", "R@1", "R@1, single turn"), ("single", "single", "R@10", "R@10"),
+    ("sessions", "sessions-neutral", "AUC", "AUC, neutral sessions"),
+    ("sessions", "sessions-built", "AUC", "AUC, built sessions"),
     ("requests", "requests", "satisfaction@5", "satisfaction@5"),
     ("requests", "requests", "preservation@5", "preservation@5"),
 )
@@ -96,13 +96,15 @@ def _grid(table: Mapping[str, Any], chosen: Sequence[str]) -> str:
 
 
 def _summary(results: Results) -> str:
+    """Without columns of which there are no results."""
+    there = [one for one in SUMMARY if one[0] in results]
     columns = []
-    for name, key, column, _ in SUMMARY:
+    for name, key, column, _ in there:
         table = results[name]["tables"][key]
         place = next(number for number, one in enumerate(table["columns"]) if one["key"] == column)
         kind = table["columns"][place]["kind"]
         columns.append({row[0]: (row[place], shown(row[place], kind)) for row in table["rows"]})
     order = sorted(columns[0], key=lambda method: -columns[0][method][0])
-    return markdown_grid(["Method", *(heading for *_, heading in SUMMARY)],
-                         [[f"{method}", *(column[method][1] for column in columns)] for method in order],
+    return markdown_grid(["Method", *(heading for *_, heading in there)],
+                         [[method, *(column[method][1] for column in columns)] for method in order],
                          [False, *[True] * len(columns)])
