@@ -15,7 +15,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Outlives a clone: type checks of libraries take most of the first check.
 CACHE  := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/cirque-checks
 
-.PHONY: demo docs reference screenshots notebook test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
+.PHONY: demo docs reference screenshots figures notebook test test-all test-quick test-changed pytest beside postgres postgres-all check check-budget bench soak fuzz lock \
         tools browser browser-full checks clean help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make docs     build the documentation as a site in .make/site"
 	@echo "make reference  write the generated pages of docs/reference from the code"
 	@echo "make screenshots  write the pictures of the search screen in docs/images from the running app"
+	@echo "make figures  measure the figures of the docs again, or one family of them: ONLY=audit"
 	@echo "make notebook  run the notebook of the docs again"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
@@ -72,6 +73,10 @@ reference: $(READY)
 # Pictures of the search screen and their menu, from the running app on a temporary home.
 screenshots: browser
 	@$(BIN)/python .ci/screenshots.py
+
+# Figures of the sample in benchmarks/results, and the pages' tables of them. AT=FOLDER: a home that has the sample.
+figures: $(READY)
+	@$(BIN)/python -m benchmarks.published $(if $(ONLY),--only $(ONLY)) $(if $(AT),--home $(AT))
 
 notebook: $(READY)
 	@$(BIN)/python .ci/notebook.py docs/how-to/studies/python.ipynb

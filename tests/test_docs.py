@@ -4,6 +4,7 @@ import json
 import re
 import runpy
 import tomllib
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,7 @@ import typer.main
 
 from annotation.kinds.validity.exports.study_files import item_table, judgement_table
 from annotation.kinds.validity.rubric import newest_rubric
-from cir_core.encoders import load_encoder
-from cir_core.language.builtin.model import BuiltinLanguageModel
+from benchmarks.published_pages import read_results
 from cir_core.settings import Settings
 from cli.main import app
 from tests.fakes.study_records import STUDY
@@ -120,33 +120,18 @@ def test_the_menu_in_the_pictures_is_the_app_s():
     assert all((images / name).exists() for name in shown["pictures"])
 
 
-@pytest.mark.parametrize("page", ["docs/project/figures.md", "benchmarks/figures/sample.md",
-                                  "benchmarks/figures/audit.md"])
-def test_figures_of_methods_are_of_this_encoder_and_language_model(page):
-    text = (ROOT / page).read_text("utf-8")
-    head = text[:text.index("\n| ")]      # above the first table
-    assert f"`{load_encoder('atelier').identity.revision}`" in head, "the encoder has changed: measure again"
-    assert f"({BuiltinLanguageModel.name})" in head, "the built-in language model has changed: measure again"
-
-
-def test_figures_of_the_audit_are_of_the_gallery_in_the_pictures():
-    shown = json.loads((ROOT / "docs/images/pictures.json").read_text("utf-8"))["gallery"]
-    measured = (ROOT / "benchmarks/figures/audit.md").read_text("utf-8")
-    assert f"gallery digest `{shown['digest']}` ({shown['size']:,} images)" in measured
-
-
-def test_shares_on_the_audit_s_page_are_those_that_were_measured():
-    measured = (ROOT / "benchmarks/figures/audit.md").read_text("utf-8")
-    table = re.findall(r"^\| ([a-z][^|]+) \| (\d+) \| [\d.]+ % \|$", measured, re.MULTILINE)
-    rows = {label: int(count) for label, count in table}
-    short = {label.removeprefix("shortcut: "): count for label, count in rows.items() if label.startswith("shortcut")}
-    every, shortcuts = sum(rows.values()), sum(short.values())
+def test_figures_on_the_audit_s_page_are_those_that_were_measured():
+    measured = read_results()["audit"]
+    rows = {label: count for label, count, *_ in measured["tables"]["labels"]["rows"]}
+    text, image, either = (rows[f"{one} alone is enough"] for one in ("The text", "The image", "Either"))
+    every, needed = rows["All labelled queries"], rows["Both inputs are needed"]
+    short, day = text + image + either, date.fromisoformat(measured["date"])
     page = " ".join((ROOT / "docs/how-to/evaluate/audit.md").read_text("utf-8").split())
-    needed = rows["composition required"]
-    said = (f"Of {every} queries, {shortcuts} ({shortcuts / every:.1%}) have a shortcut: "
-            f"{short['the text alone']} by the text, {short['the image alone']} by the image, "
-            f"{short['either alone']} by either. Both inputs are needed by {needed} ({needed / every:.1%}); "
-            f"{rows['unresolved']} are never found.")
+    said = (f"{day.day} {day:%B %Y}, gallery digest `{measured['gallery']['digest']}`, encoder revision "
+            f"`{measured['encoder']}`, built-in language model. "
+            f"Of {every} queries, {short} ({short / every:.1%}) have a shortcut: {text} by the text, {image} by the "
+            f"image, {either} by either. Both inputs are needed by {needed} ({needed / every:.1%}); "
+            f"{rows['No retriever finds it']} are never found.")
     assert said.replace("%", " %") in page
 
 
