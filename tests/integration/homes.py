@@ -30,6 +30,7 @@ def commands_at(home: Path) -> Iterator[Path]:
 @pytest.fixture(name="home")
 def command_home(tmp_path: Path) -> Iterator[Path]:
     """One with nothing in it."""
+    (tmp_path / "home").mkdir()
     with commands_at(tmp_path / "home") as home:
         yield home
 

@@ -6,7 +6,6 @@ import asyncio
 import json
 import random
 import secrets
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -122,11 +121,9 @@ class Answered:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """One for all requests, in a thread of its own: fastapi's TestClient makes one for each, and crosses over to it
+    """One for all requests, in this thread: fastapi's TestClient makes one for each in another, and crosses over to it
     eight times, which takes longer than most answers."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
-    return loop
+    return asyncio.new_event_loop()
 
 
 class Browser:
@@ -163,7 +160,7 @@ class Browser:
         return response.json()
 
     def _request(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        return asyncio.run_coroutine_threadsafe(self._client.request(method, path, **sent), _loop()).result()
+        return _loop().run_until_complete(self._client.request(method, path, **sent))
 
     def _count(self, *_: object) -> None:
         self._statements += 1

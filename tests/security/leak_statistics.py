@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
-from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 ALPHA, ROUNDS, SEED = 0.001, 2000, 20260401
@@ -143,8 +141,11 @@ def _aucs_in_pairs(ranks: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def _guesses(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """For each column of labels what ridge regression says of each row that it was not fitted on: what single features
     tell too little of, many may tell together."""
-    guessed = np.zeros(labels.shape)
+    labels, guessed = labels.astype(float), np.zeros(labels.shape)
     for rows, rest in KFold(_FOLDS, shuffle=True, random_state=SEED).split(values):
-        model = make_pipeline(StandardScaler(), Ridge(alpha=float(len(rows))))
-        guessed[rest] = model.fit(values[rows], labels[rows].astype(float)).predict(values[rest])
+        scale = StandardScaler().fit(values[rows])
+        fitted, asked = scale.transform(values[rows]), scale.transform(values[rest])
+        # One matrix for all columns of labels. Columns of ``fitted`` have mean 0: the intercept is that of the labels.
+        gram = fitted.T @ fitted + len(rows) * np.eye(fitted.shape[1])
+        guessed[rest] = asked @ np.linalg.solve(gram, fitted.T) @ labels[rows] + labels[rows].mean(axis=0)
     return guessed

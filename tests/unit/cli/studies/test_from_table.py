@@ -6,25 +6,19 @@ import pytest
 from typer.testing import CliRunner
 
 from cir_core.errors import CirqueError
-from cir_core.settings import get_settings
-from cli import console
 from cli.console import open_stores
 from cli.studies.studies import app
-from tests.fakes.databases import use_home
 from tests.fakes.picture_tables import csv_of, pictures, xlsx, zipped
 from tests.fakes.session_studies import OWN_QUESTIONS
+from tests.integration.homes import command_home  # noqa: F401
 
 LETTERS = "abcdefghijklmnop"
 
 
 @pytest.fixture
-def here(tmp_path, monkeypatch):
+def here(home, tmp_path):
     """A folder with pictures a.png, b.png, …, which is the home of nothing yet."""
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.setattr(console.out, "width", 200)
-    get_settings.cache_clear()
-    yield pictures(tmp_path / "pics", [f"{letter}.png" for letter in LETTERS])
-    get_settings.cache_clear()
+    return pictures(tmp_path / "pics", [f"{letter}.png" for letter in LETTERS])
 
 
 def run(*arguments):

@@ -8,26 +8,17 @@ from typer.testing import CliRunner
 
 from annotation.records import Participant
 from cir_core.errors import StudyError
-from cir_core.settings import get_settings
-from cli import console
 from cli.studies.studies import app
-from storage.stores import open_stores
-from tests.fakes.databases import use_home
 from tests.fakes.studies import make_study
+from tests.integration.homes import command_home, command_stores  # noqa: F401
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch):
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.setattr(console.out, "width", 200)
-    get_settings.cache_clear()
-    stores = open_stores(get_settings())
-    made = make_study(stores.studies, tmp_path / "home", name="Shops", items=2, seats=1)
+def study(home, stores):
+    made = make_study(stores.studies, home, name="Shops", items=2, seats=1)
     for who in ("p1", "p2"):
         stores.recruitment.enter(Participant(made.study_id, who, f"P-{who}", {}, "new", {}, "", datetime.now(UTC)))
-    stores.close()
-    yield made
-    get_settings.cache_clear()
+    return made
 
 
 def run(*arguments):

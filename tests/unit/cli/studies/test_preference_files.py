@@ -11,30 +11,12 @@ from typer.testing import CliRunner
 
 from annotation.records import Decision, PlannedAssignment
 from cir_core.errors import DatasetError, StudyError
-from cir_core.settings import get_settings
 from cli import console
 from cli.studies.studies import app
-from storage.stores import open_stores
-from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study, valid
+from tests.integration.homes import command_home, command_stores  # noqa: F401
 from tests.unit.annotation.kinds.preference.test_hp_studies import released as released
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    use_home(monkeypatch, tmp_path / "home")
-    monkeypatch.setattr(console.out, "width", 200)
-    get_settings.cache_clear()
-    yield tmp_path / "home"
-    get_settings.cache_clear()
-
-
-@pytest.fixture
-def stores(home):
-    stores = open_stores(get_settings())
-    yield stores
-    stores.close()
 
 
 def run(*arguments):

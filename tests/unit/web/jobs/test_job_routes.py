@@ -31,6 +31,7 @@ FORM = {"folder": "photos", "name": "mine", "encoder": "atelier"}
 def settings(tmp_path: Path) -> Settings:
     (tmp_path / "root" / "photos" / "deep").mkdir(parents=True)
     (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "home").mkdir()
     (tmp_path / "root" / "link").symlink_to(tmp_path / "elsewhere")
     return settings_of(tmp_path / "home").model_copy(update={"index_folder": tmp_path / "root"})
 

@@ -33,6 +33,7 @@ def hub(content: bytes) -> Iterator[Hub]:
 def app(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """``app(name)``: a client of a person; "" where nobody has an account."""
     monkeypatch.setattr(weights, "weights_of", partial(weights.weights_of, endpoint=hub.address))
+    (tmp_path / "home").mkdir()
     settings = settings_of(tmp_path / "home", photo_encoder=SPEC)
     services = open_services(settings)
 

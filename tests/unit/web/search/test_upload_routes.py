@@ -41,6 +41,7 @@ def a_picture(colour: int = 0, edge: int = 8) -> bytes:
 def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """``served(**settings)``: a client for each of two people, of an app with these settings."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
+    (tmp_path / "home").mkdir()
 
     with ExitStack() as clients:
         def open_app(**values: Any) -> tuple[TestClient, TestClient]:
