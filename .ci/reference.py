@@ -263,7 +263,6 @@ def keys() -> str:
 
 def kinds() -> str:
     from annotation.accounts.roles import EVERYTHING, ROLES, may
-    from cir_core.encoders.specs import FORMS
     from cir_core.registry.kinds import KINDS
 
     of = {"search": "search", "annotate": "judge", "adjudicate": "adjudicate", "manage": "manage studies",
@@ -271,15 +270,13 @@ def kinds() -> str:
     if set(of) != EVERYTHING:
         raise ValueError(f"{__file__}: name every capability.")
     return "\n\n".join((
-        "# Data-set kinds, encoders, roles", _BY.format("the tables of the code"),
+        "# Data-set kinds, roles", _BY.format("the tables of the code"),
         "## Kinds of data sets",
         "For `cirque datasets`, `evaluate` and `audit`. Queries of a benchmark can be ranked.",
         table(("Kind", "Is", "PATH", "Options", "Benchmark"), (
             (f"`{one.name}`", one.title, one.expects,
              ", ".join(f"`--{option.replace('_', '-')}`" for option in one.options),
              "✓" if one.is_benchmark else "") for one in KINDS.values())),
-        "## Names of encoders", "For `--encoder`.",
-        table(("Form", "Loads"), ((f"`{form}`", what) for form, what in FORMS)),
         "## Roles",
         table(("Role", *of.values()), (
             (f"`{role}`", *("✓" if one in may(role) else "" for one in of)) for role in ROLES))))
