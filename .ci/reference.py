@@ -120,7 +120,7 @@ def commands() -> str:
     parts = ["# Commands", _BY.format("the help of the commands"),
              "The commands are in `.venv/bin`. Defaults are in brackets. Options of several commands "
              "are described once, here or at the head of a group; the nearest description counts. *Also as* a command "
-             "means its shared options.",
+             "means its shared options. Arguments in capitals at the head of a group are those of its commands.",
              _options(sorted(often))]
     for group, members in groupby(sorted(found, key=lambda path: (groups[path], path)), key=groups.__getitem__):
         paths, earlier = list(members), dict[str, set[str]]()
@@ -132,7 +132,7 @@ def commands() -> str:
             parts += [f"### {path}", re.split(r"(?<=[.]) (?=[A-Z`])", " ".join(text.partition("\f")[0].split()))[0]]
             rows = [one for one in found[path] if one not in head]
             parts += [_options(rows)] if rows else []
-            also = _also(path, {one[0] for one in found[path] if one in head}, earlier)
+            also = _also(path, {one[0] for one in found[path] if one in head and one[0].startswith("`-")}, earlier)
             parts += [also] if also else []
     return "\n\n".join(parts)
 
@@ -207,8 +207,8 @@ def methods() -> str:
         "[Explanation](../concepts/methods.md); [your own method](../start/own-method.md). `cirque methods --json "
         "FILE` writes every value. A method with `STEP = { … }` has that step; values not given are the defaults.",
         "## Built-in methods",
-        table(("Name", "Title", "Not the default", "From"), (
-            (f"`{one.name}`", one.title, differs(one), one.source) for one in builtin_methods().values())),
+        table(("Name", "Not the default", "From"), (
+            (f"`{one.name}`", differs(one), one.source) for one in builtin_methods().values())),
         "## Parameters of every method", _parameters(MethodSettings, frozenset({"step_parts", *STEPS}))]
     for step in STEPS.values():
         parts += [f"## `{step.name}`: {step.title}", _parameters(step.settings, frozenset())]
