@@ -253,7 +253,8 @@ def keys() -> str:
             given = found["shown"] or found["keys"]
             literal = not found["shown"] and given.startswith('["')
             shown = " ".join(re.findall(r'"([^"]*)"', given)) if literal else _words(given)
-            rows.append((f"`{shown}`", _words(found["text"])))
+            if found["text"] != '"These keys"':
+                rows.append((f"`{shown}`", _words(found["text"])))
         parts += [f"## {title}", table(("Key", ""), rows)]
     return "\n\n".join(parts)
 
