@@ -273,7 +273,7 @@ def kinds() -> str:
     return "\n\n".join((
         "# Data-set kinds, roles", _BY.format("the tables of the code"),
         "## Kinds of data sets",
-        "For `cirque datasets`, `evaluate` and `audit`. Queries of a benchmark can be ranked.",
+        "For the commands datasets, evaluate and audit. Queries of a benchmark can be ranked.",
         table(("Kind", "Is", "PATH", "Options", "Benchmark"), (
             (f"`{one.name}`", one.title, one.expects,
              ", ".join(f"`--{option.replace('_', '-')}`" for option in one.options),

@@ -105,8 +105,8 @@ class Settings(BaseSettings):
     public_demo: bool = Field(False, description="Search only, for strangers, without accounts, on any address.")
     demo_searches_per_minute: int = Field(20, ge=1,
         description=(
-            "A visitor's searches per minute; at least 10, which a page needs. Other requests are limited in "
-            "proportion."))
+            "A visitor's searches per minute. Other requests are limited in proportion, as for at least 10 "
+            "searches, which a page needs."))
     demo_language_model: bool = Field(False,
         description=(
             "Let visitors use the connected language model, at your cost. Otherwise a public demo with "
@@ -133,9 +133,8 @@ class Settings(BaseSettings):
     mcp: bool = Field(False, description="Also serve MCP tools (extra `mcp`).")
     relevance: str = Field("bundled",
         description=(
-            "Relevance model (CIRQRS) of methods and comparisons: `bundled`, a folder, or `off`. Without `cirque"
-            " relevance index`, features stay in memory: 16 KB per image, at most 20,000 images in each of the "
-            "last four galleries."))
+            "Relevance model (CIRQRS): `bundled`, a folder, or `off`. "
+            "Without `cirque relevance index`, features stay in memory, 16 KB per image."))
     methods: Path | None = Field(None,
         description="TOML file of your own methods.")
     domain: Domain = Field("garment",

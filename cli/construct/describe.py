@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def describe(
     sessions: Annotated[list[Path], typer.Argument(
         metavar="FILES...", help=(
-            "Files of sessions or SoFT's targets, or folders of `cirque construct`."))],
+            "Files of sessions or of SoFT's targets, or folders of constructions."))],
     folder: Annotated[Path | None, typer.Option(
         "--out", "-o", help="Write JSON, HTML and figures to this folder.")] = None,
     tagger: Annotated[str | None, typer.Option(

@@ -56,7 +56,7 @@ class StudyOptions:
 def judge(
     sessions: Annotated[list[str], typer.Argument(
         metavar="SESSIONS...", help=(
-            "Files of sessions, or folders of `cirque construct`; NAME=FILE names the source."))],
+            "Files of sessions, or folders of constructions; NAME=FILE names the source."))],
     gallery: Annotated[list[str], typer.Option(
         "--gallery", "-g", help="Gallery; NAME=GALLERY for one source or subset; repeatable.")],
     sample: Annotated[int, typer.Option(min=1, help="Sessions per subset and source.")] = 60,

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 SweepOption = Annotated[str | None, typer.Option(
     "--sweep", metavar="NAME=START:STOP:STEP", help=(
-        "Evaluate values of a parameter, such as lambda=0:1:0.1 or rounds=1,2,3; chosen on one half of the "
-        "queries, reported on the other."))]
+        "Evaluate values of a parameter: lambda=0:1:0.1, rounds=1,2,3; the best is "
+        "reported on other queries than it was chosen on."))]
 ByOption = Annotated[str | None, typer.Option(
     "--choose-by", metavar="MEASURE", help=(
         "Measure for --sweep (default: average, AUC, or the first at 10)."))]

@@ -54,19 +54,17 @@ def search_call(services: Services) -> Call:
             text: Change to the reference, e.g. "in red, with long sleeves".
             session_id: Session to continue; empty begins a new one.
             k: Number of results, 1 to 1000.
-            method: Name of a method, e.g. "cirevl", "soft", "corr". Empty: "guided", or, if nothing can caption
-                the gallery's images, one that uses the image itself (with a note). A session keeps its method.
-            more: Ids of earlier results closer to the wish, besides the reference; at most 50. With "guided", what they
-                share becomes a wish, named in the notes.
+            method: Name of a method, e.g. "cirevl", "soft". Empty: "guided", or, without captions, one that uses the
+                image itself. A session keeps its method.
+            more: Ids of earlier results closer to the wish, besides the reference; at most 50.
             less: Ids of earlier results farther from the wish; at most 50.
             fold: Cosine from which near-duplicates fold under the best one, 0.5 to 1. Each hit then has a list
                 "similar", and ranks have gaps. 0: no folding.
-            also: Ids of up to 3 further reference images: their mean vector and what their captions share count. The
-                text may name one: "the colour of the second picture".
+            also: Ids of up to 3 further reference images. Their mean vector and what their captions share count.
             turn: Id of the turn to continue from; "start": before the first one; empty: the last one.
-            words: Search for the text even if it is a command such as "undo", "back to the second one", "start over"
-                or "something else". Commands return an earlier turn, whose id the next call takes as "turn", or repeat
-                the request without images shown so far; a note names the command.
+            words: Search for the text even if it is a command such as "undo" or "something else". A command returns an
+                earlier turn, whose id the next call takes as "turn", or repeats the request without the
+                images shown so far.
 
         Returns:
             Ids of session and turn; the digest of the protocol; the hits, best first, each with image_id, score, rank

@@ -91,7 +91,7 @@ def study_calls(services: Services) -> list[Call]:
             study: The study's name or id.
             item: The question's id, as next_question gives it.
             answer: An object of ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" if allowed),
-                irrelevant ({"either": false}; in older studies {"image": false, "text": false}), reason, and
+                irrelevant ({"either": false}), reason, and
                 confirmed (true to prefer the set that is rated lower).
             token: As for save_judgement.
             seconds: Seconds spent on it; 0: not measured.
