@@ -88,8 +88,8 @@ def resume(
         raise DatasetError(f"The command of job {job_id} cannot be run from its record. Run it yourself: "
                            f"cirque {shlex.join(one.command)}")
     if not Path(one.folder).is_dir():
-        raise DatasetError(f"The folder {one.folder} in which job {job_id} was begun is gone. Run its command in "
-                           f"another one: cirque {shlex.join(one.command)}")
+        raise DatasetError(f"The folder {one.folder} of job {job_id} no longer exists. Run its command in "
+                           f"another folder: cirque {shlex.join(one.command)}")
     program = context.find_root().command
     with chdir(one.folder), recorded(arguments, job_id=job_id, started_by=account, screen=bool(account)), \
             program.make_context("cirque", list(arguments)) as inner:
