@@ -68,7 +68,7 @@ def _commands(command: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 def _option(one: Any) -> tuple[str, str, str]:
     names = (*one.opts, *one.secondary_opts)
-    name = one.metavar or one.name.upper() if one.param_type_name == "argument" else ", ".join(names)
+    name = one.metavar or one.name.upper() if one.param_type_name == "argument" else "/".join(names)
     default = getattr(one.default, "value", one.default)
     if callable(default) or default in (None, False, "", (), []) or one.required:
         default = ""
@@ -77,56 +77,62 @@ def _option(one: Any) -> tuple[str, str, str]:
     return f"`{name}`", one.help or "", _code(default)
 
 
-_LEAST = 3   # Commands that share an option before it is described once, for all or for their group.
+_Option = tuple[str, str, str]
 
 
-def _shared(found: Iterable[Sequence[tuple[str, str, str]]]) -> set[tuple[str, str, str]]:
-    """Options that several commands have; of one name, the commonest meaning."""
+def _shared(found: Iterable[Iterable[_Option]]) -> set[_Option]:
+    """Options that several of ``found`` have; of one name, the commonest meaning."""
     counts = Counter(one for rows in found for one in rows)
     commonest = {one[0]: one for one, _ in sorted(counts.items(), key=lambda item: (item[1], item[0]))}
-    return {one for one in commonest.values() if counts[one] >= _LEAST}
+    return {one for one in commonest.values() if counts[one] > 1}
 
 
 def _also(path: str, shared: set[str], earlier: dict[str, set[str]]) -> str:
     """Names of the shared options that a command has, or the difference from another command of the group."""
+    def names(options: set[str]) -> str:
+        return ", ".join(f"`{one.strip('`').split('/')[0]}`" for one in sorted(options))
+
     like = min(earlier, key=lambda one: len(earlier[one] ^ shared), default="")
-    without, more = sorted(earlier.get(like, set()) - shared), sorted(shared - earlier.get(like, set()))
+    without, more = earlier.get(like, set()) - shared, shared - earlier.get(like, set())
     earlier[path] = shared
-    if not like or 3 * len(without + more) + 4 > len(shared):
-        return f"Also: {', '.join(sorted(shared))}." if shared else ""
-    return (f"Also: the shared options of `{like}`" + (f", without {', '.join(without)}" if without else "")
-            + (f", and {', '.join(more)}" if more else "") + ".")
+    if not like or 2 * len(without | more) + 4 > len(shared):
+        return f"Also {names(shared)}." if shared else ""
+    return (f"Also as `{like}`" + (f", without {names(without)}" if without else "")
+            + (f", and {names(more)}" if more else "") + ".")
 
 
-def _options(rows: Iterable[tuple[str, str, str]]) -> str:
-    return table(("Option (default)", "Meaning"), ((f"{name} ({default})" if default else name, text)
-                                                   for name, text, default in rows))
+def _options(rows: Iterable[_Option]) -> str:
+    shown = [(f"{name} ({default})" if default else name, text) for name, text, default in rows]
+    return f"{shown[0][0]}: {shown[0][1]}" if len(shown) == 1 else table(("Option", "Meaning"), shown)
 
 
 def commands() -> str:
     from cli.main import app
 
     every = dict(_commands(typer.main.get_command(app), "cirque"))
-    found = {path: [_option(one) for one in getattr(command, "alone", command).params if one.name != "help"]
+    found = {path: [_option(one) for one in getattr(command, "alone", command).params
+                    if one.name != "help" and not getattr(one, "hidden", False)]
              for path, command in every.items()}
     groups = {path: path.split()[1] if len(path.split()) > 2 or path in ("cirque audit", "cirque report") else ""
               for path in found}
-    often = {one for one in _shared(found.values()) if one[0].startswith("`--")
-             and len({groups[path] for path, rows in found.items() if one in rows}) > 1}
+    often = {one for one in _shared({one for path, rows in found.items() if groups[path] == group for one in rows}
+                                    for group in set(groups.values())) if one[0].startswith("`--")}
     parts = ["# Commands", _BY.format("the help of the commands"),
-             "The commands are in `.venv/bin` after `make demo`. `--help` prints more. Options that several commands "
-             "share are described once, here or at the head of their group. The nearest description counts.",
+             "The commands are in `.venv/bin`. Defaults are in brackets. Options of several commands "
+             "are described once, here or at the head of a group; the nearest description counts. *Also as* a command "
+             "means its shared options. Arguments in capitals at the head of a group are those of its commands.",
              _options(sorted(often))]
     for group, members in groupby(sorted(found, key=lambda path: (groups[path], path)), key=groups.__getitem__):
         paths, earlier = list(members), dict[str, set[str]]()
-        own = _shared([one for one in found[path] if one not in often] for path in paths)
+        own = _shared(found[path] for path in paths) - often
+        head = own | {one for one in often if one[0] not in {name for name, _, _ in own}}
         parts += [f"## {group}" if group else "## Single commands", *([_options(sorted(own))] if own else [])]
         for path in paths:
-            told = getattr(every[path], "alone", every[path]).help or every[path].help
-            parts += [f"### {path}", re.split(r"(?<=[.]) (?=[A-Z`])", " ".join(told.partition("\f")[0].split()))[0]]
-            rows = [one for one in found[path] if one not in often | own]
+            text = getattr(every[path], "alone", every[path]).help or every[path].help
+            parts += [f"### {path}", re.split(r"(?<=[.]) (?=[A-Z`])", " ".join(text.partition("\f")[0].split()))[0]]
+            rows = [one for one in found[path] if one not in head]
             parts += [_options(rows)] if rows else []
-            also = _also(path, {one[0] for one in found[path] if one in often | own}, earlier)
+            also = _also(path, {one[0] for one in found[path] if one in head and one[0].startswith("`-")}, earlier)
             parts += [also] if also else []
     return "\n\n".join(parts)
 
@@ -137,18 +143,21 @@ def commands() -> str:
 def settings() -> str:
     from cir_core.settings import Settings
 
+    linked: set[str] = set()
+
     def row(name: str, field: FieldInfo) -> tuple[str, str, str]:
         default = field.default.get_secret_value() if hasattr(field.default, "get_secret_value") else field.default
         variable = f"`CIRQUE_{name.upper()}`" + (f" or `{name.upper()}`" if name in ("host", "port") else "")
         more = next((page for start, page in _MORE.items() if name.startswith(start)), "")
-        link = f" [More]({more}.md)" if more else ""
+        link = f" [More]({more}.md)" if more and more not in linked else ""
+        linked.add(more)
         shown = "the user's data folder" if name == "home" else _code(default) or "empty"
         return variable, shown, f"{field.description}{link}"
 
     return "\n\n".join((
         "# Settings", _BY.format("`cir_core/settings.py`"),
-        "cirque reads its settings from environment variables, once, at start. An empty variable counts as not set, "
-        "except `CIRQUE_HOME`, which is refused if empty. Its default is `~/.local/share/cirque` on Linux, "
+        "Environment variables, read once, at start. Empty ones count as not set; an empty `CIRQUE_HOME` is an error. "
+        "Its default is `~/.local/share/cirque` on Linux, "
         "`~/Library/Application Support/cirque` on macOS and `%LOCALAPPDATA%\\cirque` on Windows.",
         table(("Variable", "Default", "Meaning"), (row(*one) for one in Settings.model_fields.items()))))
 
@@ -195,16 +204,14 @@ def methods() -> str:
 
     parts = [
         "# Methods and their parameters", _BY.format("`cir_core/methods`"),
-        "What they do is explained in [Methods](../concepts/methods.md), how to write one in "
-        "[Your own method](../start/own-method.md). `cirque methods --json FILE` writes every value.",
+        "[Explanation](../concepts/methods.md); [your own method](../start/own-method.md). `cirque methods --json "
+        "FILE` writes every value. A method with `STEP = { … }` has that step; values not given are the defaults.",
         "## Built-in methods",
-        table(("Name", "Title", "Differs from the defaults in", "From"), (
-            (f"`{one.name}`", one.title, differs(one), one.source) for one in builtin_methods().values())),
+        table(("Name", "Not the default", "From"), (
+            (f"`{one.name}`", differs(one), one.source) for one in builtin_methods().values())),
         "## Parameters of every method", _parameters(MethodSettings, frozenset({"step_parts", *STEPS}))]
     for step in STEPS.values():
-        parts += [f"## `{step.name}`: {step.title}",
-                  f"A method with `{step.name} = {{ … }}` has this step. Values not given are the defaults.",
-                  _parameters(step.settings, frozenset())]
+        parts += [f"## `{step.name}`: {step.title}", _parameters(step.settings, frozenset())]
     return "\n\n".join(parts)
 
 
@@ -246,7 +253,8 @@ def keys() -> str:
             given = found["shown"] or found["keys"]
             literal = not found["shown"] and given.startswith('["')
             shown = " ".join(re.findall(r'"([^"]*)"', given)) if literal else _words(given)
-            rows.append((f"`{shown}`", _words(found["text"])))
+            if found["text"] != '"These keys"':
+                rows.append((f"`{shown}`", _words(found["text"])))
         parts += [f"## {title}", table(("Key", ""), rows)]
     return "\n\n".join(parts)
 
@@ -255,8 +263,7 @@ def keys() -> str:
 
 
 def kinds() -> str:
-    from annotation.accounts.roles import EVERYTHING, ROLES, SAYS, may
-    from cir_core.encoders.specs import FORMS
+    from annotation.accounts.roles import EVERYTHING, ROLES, may
     from cir_core.registry.kinds import KINDS
 
     of = {"search": "search", "annotate": "judge", "adjudicate": "adjudicate", "manage": "manage studies",
@@ -264,18 +271,16 @@ def kinds() -> str:
     if set(of) != EVERYTHING:
         raise ValueError(f"{__file__}: name every capability.")
     return "\n\n".join((
-        "# Data-set kinds, encoders, roles", _BY.format("the tables of the code"),
+        "# Data-set kinds, roles", _BY.format("the tables of the code"),
         "## Kinds of data sets",
-        "What the commands of datasets, evaluate and audit take. The queries of a benchmark can be ranked.",
+        "For the commands datasets, evaluate and audit. Queries of a benchmark can be ranked.",
         table(("Kind", "Is", "PATH", "Options", "Benchmark"), (
             (f"`{one.name}`", one.title, one.expects,
              ", ".join(f"`--{option.replace('_', '-')}`" for option in one.options),
              "✓" if one.is_benchmark else "") for one in KINDS.values())),
-        "## Names of encoders", "For `--encoder`.",
-        table(("Form", "Loads"), ((f"`{form}`", what) for form, what in FORMS)),
         "## Roles",
-        table(("Role", "May", *of.values()), (
-            (f"`{role}`", SAYS[role], *("✓" if one in may(role) else "" for one in of)) for role in ROLES))))
+        table(("Role", *of.values()), (
+            (f"`{role}`", *("✓" if one in may(role) else "" for one in of)) for role in ROLES))))
 
 
 class _Nothing:
@@ -295,8 +300,8 @@ def calls() -> str:
 
     nothing: Any = _Nothing()
     parts = ["# Calls and their arguments", _BY.format("the docstrings of the calls"),
-             "Each is a plain route (`POST /api/NAME`), a named call (`/NAME`) and an MCP tool: see [API](api.md). "
-             "`GET /api/openapi.json` has the schemas of arguments and answers."]
+             "Each is a plain route (`POST /api/NAME`), a named call (`/NAME`) and an MCP tool ([API](api.md)). "
+             "`GET /api/openapi.json` has the schemas."]
     for call in (search_call(nothing), thumb_call(nothing), *study_calls(nothing)):
         parts += [f"## `{call.name}`", f"{call.doc.description} Permission: *{call.needs}*.",
                   table(("Argument", "Default", "Meaning"), (

@@ -56,132 +56,128 @@ class Settings(BaseSettings):
     home: Path = Field(default_factory=default_home,
         description="Folder for the database, galleries, uploads and caches.")
     host: str = Field("127.0.0.1", validation_alias=AliasChoices("CIRQUE_HOST", "HOST"),
-        description="Address the web app listens on. `0.0.0.0` opens it to the network, which needs an account first.")
+        description="Address to listen on. `0.0.0.0` opens cirque to the network; this needs an account first.")
     port: int = Field(7860, ge=0, le=65535, validation_alias=AliasChoices("CIRQUE_PORT", "PORT"),
-        description="Port; `0` picks a free one. If the port is in use, cirque reports it and exits.")
+        description="Port; `0` picks a free one. If it is in use, cirque exits.")
     database_url: str = Field("", description="A SQLAlchemy URL; empty means SQLite in the home folder.")
     gallery: str = Field("atelier", description="Gallery that the search screen opens.")
     index_folder: Path | None = Field(None,
-        description="Folder below which admins may index folders on the page *Jobs*; empty: none.")
+        description="Folder below which admins may index on the page *Jobs*.")
     device: str = Field("auto", description="`auto`, `cpu`, `cuda`, `cuda:0`, `mps`.")
     precision: str = Field("auto", description="`auto`, `fp32`, `fp16`, `bf16`.")
     text_batch: int = Field(0, ge=0, le=64,
-        description="Texts of searches that wait at the same time are encoded in passes of exactly so many, 1 to 64, "
-        "filled up where fewer wait. 0: 16 on a GPU; on a CPU 1, each search by itself.")
+        description="Waiting texts encoded per pass, 1 to 64. 0: 16 on a GPU, 1 on a CPU.")
     allow_downloads: bool = Field(False,
-        description="Let encoders fetch weights from a hub. Off, nothing is ever downloaded; `cirque encoders fetch "
-        "SPEC` does it knowingly.")
+        description="Let encoders download weights. Otherwise only `cirque encoders fetch SPEC` does.")
     photo_encoder: str = Field("ViT-B-32/openai",
-        description="Encoder for photos that *Get an encoder for photos* offers to download, as `MODEL/TAG` of "
-        "open_clip.")
-    max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before they are decoded.")
+        description="Encoder that *Get an encoder for photos* offers, as `MODEL/TAG` of open_clip.")
+    max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
     max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
-    max_study_upload_mb: int = Field(4096, gt=0, description="Files of one new study in total.")
+    max_study_upload_mb: int = Field(4096, gt=0, description="Files of a new study in total.")
     uploads_per_day: int = Field(1000, ge=0,
-        description="Images that a person may upload per day (UTC); `0`: no limit. Repeated uploads of the same image "
-        "count too.")
+        description="Images a person may upload per day (UTC); `0`: no limit.")
     upload_mb_per_day: int = Field(2000, ge=0,
-        description="MB (2²⁰ bytes) that a person may upload per day, including rejected uploads; `0`: no limit. "
-        "Without accounts, everybody counts as one person.")
+        description=(
+            "MB (2²⁰ bytes) a person may upload per day, including rejected ones; `0`: no limit. Without "
+            "accounts, everybody is one person."))
     decode_memory_mb: int = Field(400, ge=16,
-        description="Memory in MB for images being decoded at the same time; further images wait. An image that needs "
-        "more than this is decoded alone.")
-    max_turns: int = Field(6, ge=1, description="Turns a session plans for (CIRCLED: six). A person may go on.")
-    seed: int = Field(20261121, description="Seed of everything an evaluation draws at random.")
+        description="MB for images decoded at the same time; others wait. A larger image is decoded alone.")
+    max_turns: int = Field(6, ge=1, description="Planned turns of a session (CIRCLED: six). A person may go on.")
+    seed: int = Field(20261121, description="Random seed of evaluations.")
     sign_in_days: float = Field(14.0, gt=0, le=400,
-        description="A sign-in ends this many days after it was last used.")
+        description="A sign-in ends this many days after its last use.")
     trusted_proxies: str = Field("",
-        description="Addresses or networks of proxies in front of cirque, comma-separated, such as `127.0.0.1` or "
-        "`10.0.0.0/8`. What they say in `X-Forwarded-For`, `X-Forwarded-Proto`, `X-Forwarded-Host` and "
-        "`X-Forwarded-Prefix` is believed; of anybody else, and where this is empty, it is ignored.")
+        description=(
+            "Addresses or networks of proxies, comma-separated, such as `127.0.0.1` or `10.0.0.0/8`. Only their "
+            "`X-Forwarded-For`, `-Proto`, `-Host` and `-Prefix` are believed."))
     public_url: str = Field("",
-        description="Address at which visitors open cirque, such as `https://lab.example.org/tools/cirque`. Its path "
-        "is where cirque is served, its name the one under which it answers.")
+        description=(
+            "Public address, such as `https://lab.example.org/tools/cirque`: cirque is served at its path and "
+            "answers under its name only."))
     allowed_hosts: str = Field("",
-        description="Names under which cirque answers, comma-separated, such as `lab.example.org,*.example.org`; "
-        "requests for others get 400. This machine's own names, and `/healthz`, `/readyz` and `/metrics`, "
-        "are always answered. Empty, with no public address: any name.")
+        description=(
+            "Names under which cirque answers, comma-separated, such as `lab.example.org,*.example.org`; others "
+            "get 400, except this machine's own, `/healthz`, `/readyz` and `/metrics`. Empty, without a public "
+            "address: any name."))
     frame_ancestors: str = Field("",
-        description="Origins of sites that may show cirque in a frame, comma-separated, such as "
-        "`https://lab.example.org,https://*.example.org`; `self` is this site. Empty: none may. Signing "
-        "in inside a frame needs https.")
-    public_demo: bool = Field(False, description="Search alone, for strangers, without accounts, on any address.")
+        description=(
+            "Origins of sites that may frame cirque, comma-separated, such as `https://*.example.org`; `self` is"
+            " this site. Signing in there needs https."))
+    public_demo: bool = Field(False, description="Search only, for strangers, without accounts, on any address.")
     demo_searches_per_minute: int = Field(20, ge=1,
-        description="Searches of one visitor of a public demo per minute. Other requests of theirs are limited in "
-        "proportion; a page needs as many as 10 searches do, which is the least.")
+        description=(
+            "A visitor's searches per minute. Other requests are limited in proportion, as for at least 10 "
+            "searches, which a page needs."))
     demo_language_model: bool = Field(False,
-        description="Let visitors of a public demo use the language model of `CIRQUE_LLM_BASE_URL`, at your cost. "
-        "Otherwise cirque does not start as a public demo with that set.")
-    log: Literal["text", "json"] = Field("text", description="Form of the log on standard error: `text` or `json`.")
+        description=(
+            "Let visitors use the connected language model, at your cost. Otherwise a public demo with "
+            "`CIRQUE_LLM_BASE_URL` does not start."))
+    log: Literal["text", "json"] = Field("text", description="Form of the log: `text` or `json`.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "warning",
-        description="The least that is logged: `debug`, `info` (every request), `warning`, `error`. `debug` may quote "
-        "what people wrote.")
-    metrics: bool = Field(False, description="Serve numbers for Prometheus at `/metrics`; needs one of the two below.")
-    metrics_from: str = Field("", description="Addresses or networks that may read `/metrics`, comma-separated.")
-    metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token with which anybody may read `/metrics`.")
+        description="`debug`, `info` (every request), `warning` or `error`. `debug` may quote what people wrote.")
+    metrics: bool = Field(False, description="Serve `/metrics` for Prometheus; needs one of the next two.")
+    metrics_from: str = Field("", description="Addresses or networks that may read `/metrics`.")
+    metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token for `/metrics`.")
     grace_seconds: float = Field(8.0, ge=0, le=600,
-        description="How long a stop waits for requests and calls that have begun.")
+        description="Time for accepted requests to finish at a stop.")
     min_free_mb: float = Field(200.0, ge=0,
-        description="With less room on the disk `/readyz` and the log warn; the status stays 200.")
+        description="Below this free disk space, `/readyz` and the log warn.")
     accel_redirect: str = Field("",
-        description="Internal location of nginx that has the home folder, such as `/cirque-home/`: nginx then sends "
-        "pictures itself. Only where every request comes through that nginx: whoever asks cirque directly "
-        "gets empty pictures.")
+        description=(
+            "Internal location of nginx for the home folder, such as `/cirque-home/`, so that nginx sends "
+            "images. Requests that bypass it get empty images."))
     milvus_token: SecretStr = Field(SecretStr(""),
-        description="Credentials for Milvus, `NAME:PASSWORD` or an API key.")
+        description="Credentials: `NAME:PASSWORD` or an API key.")
     milvus_timeout: float = Field(10.0, gt=0, le=600,
-        description="Seconds that a call of Milvus, or a connection to it, may take.")
-    mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra `mcp`).")
+        description="Seconds for a call or connection.")
+    mcp: bool = Field(False, description="Also serve MCP tools (extra `mcp`).")
     relevance: str = Field("bundled",
-        description="Relevance model (CIRQRS) of the methods that rank by it and of the judgement of comparisons: "
-        "`bundled`, the folder of a trained model, or `off`. Without a model these methods are disabled "
-        "and comparisons show no judgement. Features of images that are scored without `cirque relevance "
-        "index` stay in memory: 16 KB an image, at most 20,000 images in each of the four galleries used "
-        "last.")
+        description=(
+            "Relevance model (CIRQRS): `bundled`, a folder, or `off`. "
+            "Without `cirque relevance index`, features stay in memory, 16 KB per image."))
     methods: Path | None = Field(None,
-        description="A TOML file with methods of your own, in the form of `cir_core/methods/methods.toml`.")
+        description="TOML file of your own methods.")
     domain: Domain = Field("garment",
-        description="What galleries show: `garment`, `dress`, `shirt`, `toptee`, `scene` (anything) or `circo` "
-        "(everyday photos). Requests to language models are worded by it. Evaluation and `cirque audit` "
-        "go by the data set where it says.")
+        description=(
+            "What galleries show, for requests to language models: `garment`, `dress`, `shirt`, `toptee`, "
+            "`scene` (anything), `circo` (everyday photos). Data sets with a domain override it."))
     captioner: str = Field("",
-        description="A local captioning model: `blip:/path/to/checkpoint`. It generates captions in place of the "
-        "models above.")
+        description="Local captioning model, used instead of the language model: `blip:/path/to/checkpoint`.")
     llm_base_url: str = Field("",
-        description="Base URL of an OpenAI-compatible server, usually ending in `/v1`. Empty: the built-in model.")
-    llm_model: str = Field("", description="The model's name on that server. Set both or neither.")
+        description="Base URL of an OpenAI-compatible server, usually ending in `/v1`. Empty: built-in model.")
+    llm_model: str = Field("", description="Model on that server. Set both or neither.")
     llm_api_key: SecretStr = Field(SecretStr(""),
-        description="API key, if the server requires one. It is only used in requests.")
+        description="API key, if required.")
     llm_temperature: float = Field(0.0, ge=0, le=2,
-        description="Sampling temperature. Alternative wordings of captions use at least 0.9.")
+        description="Sampling temperature; alternative captions use at least 0.9.")
     llm_timeout: float = Field(60.0, gt=0,
-        description="Seconds to wait for the next chunk of an answer. All attempts for one answer together take at "
-        "most three times as long.")
+        description=(
+            "Seconds to wait for the next chunk of a reply; all attempts together take at most three times that."))
     llm_connect_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
     llm_retries: int = Field(3, ge=0, le=20,
-        description="Further tries when the server is busy (429), fails (5xx), is silent or breaks off.")
-    llm_concurrency: int = Field(4, ge=1, description="Requests at a time; more wait.")
+        description="Retries when the server is busy (429), fails (5xx), is silent or breaks off.")
+    llm_concurrency: int = Field(4, ge=1, description="Parallel requests; more wait.")
     llm_image_edge: int = Field(512, ge=32, le=4096,
-        description="Maximum length in pixels of the longer edge of images sent.")
+        description="Longer edge in pixels of images sent.")
     llm_max_reply_mb: float = Field(4.0, gt=0, le=1024,
-        description="Maximum size of a reply in MB (2²⁰ bytes). Reading stops there, and the reply counts as a server "
-        "failure.")
+        description="Maximum reply in MB (2²⁰ bytes); a longer one counts as a server failure.")
     llm_sees: bool = Field(True,
-        description="Whether the model accepts images. `false`: it gets captions instead, which come from the "
-        "built-in model or `CIRQUE_CAPTIONER`.")
+        description="The model accepts images. `false`: it gets captions of the built-in model or `CIRQUE_CAPTIONER`.")
     llm_prompt_price: float | None = Field(None, ge=0,
-        description="Price of a million prompt tokens, in any currency.")
+        description="Price of a million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0,
-        description="Price of a million completion tokens. Costs are shown if both prices are set.")
+        description="Price of a million completion tokens. Both prices are needed to show costs.")
     ray_storage: str = Field("",
-        description="Folder or URL (`s3://bucket/prefix`) that all machines of a Ray cluster share; results of its "
-        "workers wait there. By default the gallery's folder.")
+        description=(
+            "Folder or URL (`s3://bucket/prefix`) shared by all machines of a Ray cluster. Empty: the gallery's "
+            "folder."))
     ray_cpus: int = Field(0, ge=0,
-        description="Processors and threads of a Ray worker. 0: as many as PyTorch has threads where the command "
-        "runs, with which alone vectors are the same to the last bit.")
+        description=(
+            "Processors and threads of a worker. 0: PyTorch's threads where the command runs; only then are "
+            "vectors identical to the last bit."))
     ray_gpus: float = Field(0.0, ge=0,
-        description="GPUs of a Ray worker; a part of one, such as 0.25, if several share it.")
+        description="GPUs of a worker; a fraction, such as 0.25, if shared.")
 
     @field_validator("home", mode="before")
     @classmethod

@@ -88,7 +88,7 @@ err = _RecordedConsole(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 RayOption = Annotated[str | None, typer.Option(
-    "--ray", metavar="ADDRESS", help="Work on a Ray cluster: HOST:PORT of its head, auto, or local[:PROCESSORS].")]
+    "--ray", metavar="ADDRESS", help="Ray cluster to use: HOST:PORT, auto, or local[:PROCESSORS].")]
 
 
 def place_of(ray: str | None) -> Place:

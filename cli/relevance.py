@@ -29,19 +29,19 @@ class Precision(StrEnum):
 
 def train(
     dataset: Annotated[str, typer.Argument(metavar="DATASET", help="sample, fashioniq or cirr.")],
-    path: Annotated[Path | None, typer.Argument(metavar="PATH", help="Folder of the data set's files; none for the "
-                                                "sample.")] = None,
-    to: Annotated[Path | None, typer.Option("--out", "-o", help="Output folder: model, log, curves, states.")] = None,
+    path: Annotated[Path | None, typer.Argument(metavar="PATH", help=(
+        "Folder of the data set; none for the sample."))] = None,
+    to: Annotated[Path | None, typer.Option("--out", "-o", help="Output folder.")] = None,
     preset: Annotated[str | None, typer.Option(help="cirqrs-paper, qure-code, or sample.")] = None,
-    backbone: Annotated[str | None, typer.Option(help="blip2:/FOLDER, or an encoder such as atelier or "
-                                                 "ViT-B-32/openai.")] = None,
+    backbone: Annotated[str | None, typer.Option(help="blip2:/FOLDER, or an encoder.")] = None,
     images: Annotated[Path | None, typer.Option(help="Root folder of the images (default: PATH).")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Instead of the preset's.")] = None,
-    negatives: Annotated[str | None, typer.Option(help="Instead of the preset's rule: top, drops or random.")] = None,
+    negatives: Annotated[str | None, typer.Option(help="Rule: top, drops or random, instead of the preset's.")] = None,
     negative_count: Annotated[int | None, typer.Option(
-        "--negative-count", metavar="N", min=1, help="Instead of the preset's number of negatives at their first "
-        "choice, which is halved at each further one (rule top).")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Seed of weights, order and negatives.")] = 1000,
+        "--negative-count", metavar="N", min=1, help=(
+            "Negatives at first, halved at each further choice (rule top), instead of the preset's."))] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help=(
+        "Random seed of weights, order and negatives."))] = 1000,
     precision: Annotated[Precision, typer.Option(help="auto: fp16 on a GPU, fp32 on a CPU.")] = Precision.auto,
 ) -> None:
     """Train a relevance model; resumes where it stopped. Use `accelerate launch` for several GPUs."""
@@ -113,11 +113,11 @@ app.command("train")(train)
 @app.command()
 def index(
     gallery: Annotated[str, typer.Argument(metavar="GALLERY", help="Name of the gallery.")],
-    relevance: Annotated[str | None, typer.Option(metavar="SPEC", help="bundled or a folder (default: "
-                                                  "CIRQUE_RELEVANCE).")] = None,
+    relevance: Annotated[str | None, typer.Option(metavar="SPEC", help=(
+        "Relevance model: bundled or a folder (default: CIRQUE_RELEVANCE)."))] = None,
     ray: RayOption = None,
 ) -> None:
-    """Make the candidate features of a gallery, so that CIRQRS can rank all of it. Resumes."""
+    """Compute a gallery's candidate features, so that CIRQRS can rank it. Resumes."""
     from cir_core.gallery.gallery import open_gallery
     from cir_core.relevance.model import load_relevance
     from cir_core.relevance.store import index_features
@@ -142,8 +142,8 @@ def index(
 
 @app.command()
 def show(
-    relevance: Annotated[str | None, typer.Argument(metavar="[SPEC]", help="bundled or a folder (default: "
-                                                    "CIRQUE_RELEVANCE).")] = None,
+    relevance: Annotated[str | None, typer.Argument(metavar="[SPEC]", help=(
+        "Relevance model: bundled or a folder (default: CIRQUE_RELEVANCE)."))] = None,
 ) -> None:
     """Show the card of a relevance model."""
     from rich.table import Table

@@ -180,7 +180,7 @@ def test_the_tests_that_the_threat_list_names_exist():
 
 
 def test_what_the_table_of_the_papers_names_exists():
-    rows = [row.strip("|").split("|") for row in (ROOT / "docs/project/papers.md").read_text("utf-8").splitlines()
+    rows = [row.strip("|").split("|") for row in (ROOT / "benchmarks/figures/papers.md").read_text("utf-8").splitlines()
             if row.startswith("| ")]
     inside = re.compile(r"`((?:annotation|assets|cir_core|cli|web)/[\w/.-]+)`")
     named = {path for row in rows for path in inside.findall("|".join(row))}

@@ -140,4 +140,4 @@ def _first_difference(first: RetrieverRun, run: RetrieverRun) -> tuple[str, str]
 
 def _disagree(first: RunCard, other: RunCard, words: str, one: object, two: object) -> DatasetError:
     return DatasetError(f"{first.retriever} and {other.retriever} differ in {words} ({quoted(one)} and {quoted(two)}), "
-                        "so their ranks cannot be counted together. Audit them in the same way, or leave one out.")
+                        "so their ranks cannot be combined. Audit them in the same way, or leave one out.")

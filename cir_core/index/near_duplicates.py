@@ -65,7 +65,7 @@ def folded_page(
 
 def check_fold(at: float) -> None:
     if not LEAST <= at <= MOST:
-        raise SearchError(f"fold is {at:g}; near-duplicates fold from a cosine of {LEAST:g} to {MOST:g}, "
+        raise SearchError(f"fold is {at:g}; it must be a cosine from {LEAST:g} to {MOST:g}, "
                           f"for example {FOLD_AT:g}.")
 
 

@@ -26,8 +26,8 @@ app = typer.Typer(name="db", no_args_is_help=True, help="Back up, restore and ch
 
 @app.command()
 def backup(
-    file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (default: backups/ in the "
-                                              "home folder.")] = None,
+    file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help=(
+        "Output file (default: backups/ in the home folder)."))] = None,
 ) -> None:
     """Back up the database, also while cirque runs. The backup is read back and compared."""
     from annotation.records import LOCAL, AuditEvent
@@ -77,7 +77,7 @@ def restore(
 
 @app.command()
 def check() -> None:
-    """Check the database for damage, dangling references and wrong counts. Changes nothing."""
+    """Check the database for damage. Changes nothing."""
     from storage.backups.integrity import inspect_database
     from storage.engine.errors import where
 

@@ -20,7 +20,7 @@ from cli.console import out
 from cli.recorded import recorded
 
 app = typer.Typer(help="Long jobs: how far they are, their log; stop, resume and forget them.")
-JobId = Annotated[str, typer.Argument(metavar="ID", help="Id of a job (cirque jobs).")]
+JobId = Annotated[str, typer.Argument(metavar="ID", help="Id from `cirque jobs list`.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -31,7 +31,7 @@ def jobs(context: typer.Context) -> None:
 
 @app.command("list")
 def list_() -> None:
-    """List the jobs: those that run first, then the latest."""
+    """List jobs, running ones first."""
     found = _records().all()
     if not found:
         out.print("No long job yet. Indexing, captions, audits, constructions, evaluations and training are listed "
@@ -47,7 +47,7 @@ def list_() -> None:
 
 @app.command()
 def show(job_id: JobId) -> None:
-    """Show a job with the last lines of its log."""
+    """Show a job and the end of its log."""
     one = _records().find(job_id)
     who = f"{one.started_by or 'somebody'} {'on the screen' if one.screen else 'on the command line'}"
     pace = f", {_rate(one.rate)}" if one.running and one.rate else ""
@@ -68,7 +68,7 @@ def show(job_id: JobId) -> None:
 
 @app.command()
 def stop(job_id: JobId) -> None:
-    """Let a job end after its batch, also one of another process. What it has finished is kept."""
+    """Stop a job after its batch. What it has finished is kept."""
     if _records().ask_to_stop(job_id):
         out.print(f"Job {job_id} ends after its batch. What it has finished is kept.")
     else:
@@ -78,17 +78,18 @@ def stop(job_id: JobId) -> None:
 @app.command()
 def resume(
     context: typer.Context, job_id: JobId,
-    account: Annotated[str, typer.Option("--account", hidden=True, help="Whoever asks for it on the screen.")] = "",
+    account: Annotated[str, typer.Option("--account", hidden=True, help=(
+        "Account that asks for it on the screen."))] = "",
 ) -> None:
-    """Continue a job that ended before its end: its command is run again in its folder, here, with these settings."""
+    """Continue an unfinished job: run its command again in its folder."""
     one = _records().find(job_id)
     arguments = again(one.command)
     if arguments is None:
         raise DatasetError(f"The command of job {job_id} cannot be run from its record. Run it yourself: "
                            f"cirque {shlex.join(one.command)}")
     if not Path(one.folder).is_dir():
-        raise DatasetError(f"The folder {one.folder} in which job {job_id} was begun is gone. Run its command in "
-                           f"another one: cirque {shlex.join(one.command)}")
+        raise DatasetError(f"The folder {one.folder} of job {job_id} no longer exists. Run its command in "
+                           f"another folder: cirque {shlex.join(one.command)}")
     program = context.find_root().command
     with chdir(one.folder), recorded(arguments, job_id=job_id, started_by=account, screen=bool(account)), \
             program.make_context("cirque", list(arguments)) as inner:
@@ -98,10 +99,10 @@ def resume(
 @app.command()
 def forget(
     job_ids: Annotated[list[str] | None, typer.Argument(
-        metavar="[ID]...", show_default=False, help="Ids as jobs list prints them.")] = None,
+        metavar="[ID]...", show_default=False, help="Ids from `cirque jobs list`.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All jobs that are over.")] = False,
 ) -> None:
-    """Remove the records of jobs that are over. What they made stays."""
+    """Remove records of ended jobs. What they made stays."""
     records = _records()
     if bool(job_ids) == every:
         raise typer.BadParameter("Name jobs, or say --all.", param_hint="ID")

@@ -15,14 +15,14 @@ from cli.console import open_stores, out
 def log(
     person: Annotated[str, typer.Option("--person", "-p", help="Who did it, or who was affected.")] = "",
     kind: Annotated[str, typer.Option(
-        "--kind", "-k", help="One kind of event, such as sign-in, or a group, such as sign-in.all.")] = "",
-    since: Annotated[str, typer.Option(help="From this day or time on, in UTC: 2026-05-01, 2026-05-01T14:30.")] = "",
-    until: Annotated[str, typer.Option(help="Up to the end of this day, or up to this time.")] = "",
-    last: Annotated[int, typer.Option("--last", "-n", min=1, max=10_000, help="How many of the newest events.")] = 50,
+        "--kind", "-k", help="Kind of event, such as sign-in, or group, such as sign-in.all.")] = "",
+    since: Annotated[str, typer.Option(help="From this day or time (UTC), such as 2026-05-01T14:30.")] = "",
+    until: Annotated[str, typer.Option(help="Up to this day or time.")] = "",
+    last: Annotated[int, typer.Option("--last", "-n", min=1, max=10_000, help="Number of newest events.")] = 50,
     to: Annotated[Path | None, typer.Option(
-        "--out", "-o", metavar="FILE", help="Write all matching events to FILE.csv or FILE.jsonl instead.")] = None,
+        "--out", "-o", metavar="FILE", help="Write all matching events to FILE.csv or FILE.jsonl.")] = None,
 ) -> None:
-    """Show the audit log: sign-ins, accounts, studies, exports; newest first, times in UTC."""
+    """Show the audit log, newest first, times in UTC."""
     from annotation.accounts.audit_log import LOG_FORMS, every_act, log_file, read_filter
     from annotation.records import LOCAL, AuditEvent
     from cir_core.support.files import write_atomically

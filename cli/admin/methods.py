@@ -18,9 +18,9 @@ from cli.console import out, write_file
 
 
 def list_methods(
-    json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this JSON file.")] = None,
 ) -> None:
-    """List the bundled methods and those in the file set by CIRQUE_METHODS."""
+    """List the bundled methods and those of CIRQUE_METHODS."""
     path = get_settings().methods
     methods = all_methods(path)
     table = Table("method", "title", "base → later turns → steps", "source", box=None)

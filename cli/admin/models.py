@@ -31,7 +31,7 @@ def models() -> None:
 
 @app.command()
 def check() -> None:
-    """Find out what the connected model and its server can do, and keep it for searches.
+    """Check what the connected model and its server can do; searches use the result.
 
     Sends a short text and, unless CIRQUE_LLM_SEES is false, a small image and a request with six of them. Prints the
     answers, their time and tokens, and how answers are asked for from now on.

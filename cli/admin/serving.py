@@ -11,7 +11,7 @@ from cli.galleries.galleries import index_bar
 
 
 def demo() -> None:
-    """Open the search page on the sample gallery; draws the gallery the first time."""
+    """Open the search page on the sample gallery, drawn the first time."""
     prepare_sample()
     settings = get_settings()
     # A person at a desktop gets the page; a server, a pipe or a terminal over SSH the address.
@@ -19,7 +19,7 @@ def demo() -> None:
 
 
 def serve() -> None:
-    """Serve the web app (settings: CIRQUE_HOST, CIRQUE_PORT, CIRQUE_HOME, CIRQUE_GALLERY)."""
+    """Serve the web app (CIRQUE_HOST, CIRQUE_PORT)."""
     _serve(open_page=False)
 
 

@@ -16,7 +16,7 @@ app = typer.Typer(help="Search sessions in the database.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_(limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many, the newest.")] = 50) -> None:
+def list_(limit: Annotated[int, typer.Option(min=1, max=10_000, help="Number of newest sessions.")] = 50) -> None:
     """List the newest sessions."""
     from storage.sessions.store import open_store
 
@@ -29,10 +29,10 @@ def list_(limit: Annotated[int, typer.Option(min=1, max=10_000, help="At most so
 
 @app.command()
 def export(
-    session_id: Annotated[list[str], typer.Argument(help="One or more session ids.")],
+    session_id: Annotated[list[str], typer.Argument(help="Session ids.")],
     to: Annotated[Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")] = None,
 ) -> None:
-    """Export sessions as JSON in CIRCLED's public form, every branch, with protocol cards and uploaded pictures."""
+    """Export sessions as JSON (CIRCLED's public form) with branches, cards and uploaded images."""
     from annotation.records import LOCAL, AuditEvent
     from cir_core.images.uploads import UploadFolder
     from cir_core.sessions.export import session_to_circled
@@ -56,10 +56,10 @@ def export(
 
 @app.command("import")
 def import_(
-    file: Annotated[Path, typer.Argument(help="A file that “Export” or “cirque sessions export” has written.")],
-    owner: Annotated[str, typer.Option("--for", help="Account to whose list they go (default: nobody's).")] = "",
+    file: Annotated[Path, typer.Argument(help="File of “Export” or `cirque sessions export`.")],
+    owner: Annotated[str, typer.Option("--for", help="Account that gets them (default: nobody).")] = "",
 ) -> None:
-    """Import exported sessions, with all turns, branches and uploaded pictures. What is here already stays as it is."""
+    """Import exported sessions. What is here already stays as it is."""
     from cir_core.errors import SearchError
     from cir_core.sessions.importing import read_export
     from web.services import open_services

@@ -95,9 +95,9 @@ def activate(name: _Name) -> None:
 def invite(
     role: _RoleOption,
     days: Annotated[float, typer.Option(help="Days until the link expires.")] = 7,
-    uses: Annotated[int, typer.Option(help="How many people can use it.")] = 1,
+    uses: Annotated[int, typer.Option(help="People who can use it.")] = 1,
 ) -> None:
-    """Create a link with which people create their own account."""
+    """Create a link for people to create accounts."""
     from annotation.accounts.account_names import LOCAL
     from annotation.accounts.roles import as_role
     from annotation.accounts.service import link_path
@@ -123,9 +123,9 @@ def invitations() -> None:
 
 @app.command()
 def withdraw(
-    invitation: Annotated[str, typer.Argument(help="Its id in `cirque user invitations`, such as 3f9a01bc.")],
+    invitation: Annotated[str, typer.Argument(help="Id from `cirque user invitations`.")],
 ) -> None:
-    """Withdraw an invitation, for example one whose link has leaked. Accounts created with it stay."""
+    """Withdraw an invitation. Accounts created with it stay."""
     with _people() as people:
         gone = people.withdraw(invitation)
         out.print(f"Withdrawn: the invitation {gone.handle} ({gone.role}) can no longer be used.")

@@ -19,16 +19,16 @@ from cli.tables.output import TablesOption, check_folder, give
 @with_flags
 def concat(
     data: DatasetFlags,
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the sessions, in CIRCLED's public form.")],
-    sessions: Annotated[int, typer.Option(min=1, help="Sessions of each subset at most.")] = 60,
-    turns: Annotated[int, typer.Option(min=2, max=20, help="Turns of a session at most.")] = 4,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")],
+    sessions: Annotated[int, typer.Option(min=1, help="Maximum sessions per subset.")] = 60,
+    turns: Annotated[int, typer.Option(min=2, max=20, help="Maximum turns per session.")] = 4,
     rule: Annotated[Literal["random", "chain"], typer.Option(
-        help="random: any queries; chain: the next one starts from the image that the last one asks for.")] = "random",
+        help="random: any queries; chain: each starts from the target of the one before.")] = "random",
     seed: Annotated[int, typer.Option(help="Decides which queries make a session.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Put single-turn queries one after the other: Simple Concat of CIRCLED's Table 5, to be judged beside sessions."""
+    """Join single-turn queries to sessions (Simple Concat of CIRCLED's Table 5)."""
     from cir_core.construct.concatenation import concatenated
     from cir_core.datasets.readers.circled import write_sessions
     from cir_core.registry.constructing import queries_to_construct

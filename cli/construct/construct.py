@@ -34,7 +34,7 @@ app.command("single-target")(targets.single_target)
 
 @app.command("list")
 def list_folders() -> None:
-    """List the constructions in the home folder: running, stopped, finished, and what cannot be read."""
+    """List the constructions in the home folder."""
     from cir_core.construct.browse.folders import list_constructions
 
     root = get_settings().home / _FOLDER
@@ -53,10 +53,10 @@ def list_folders() -> None:
 
 @app.command("remove")
 def remove(
-    name: Annotated[str, typer.Argument(help="A name of cirque construct list, or the path of a folder.")],
+    name: Annotated[str, typer.Argument(help="Name from `cirque construct list`, or folder.")],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a construction with its journal, or what is left of one that could not begin."""
+    """Delete a construction with its journal."""
     from cir_core.construct.browse.folders import remove_construction
     from cir_core.jobs.journal import is_half_made
 

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 def describe(
     sessions: Annotated[list[Path], typer.Argument(
-        metavar="FILES...", help="Files of sessions, public or raw form, or in SoFT's multi-target form; or folders "
-                                 "that cirque construct wrote.")],
+        metavar="FILES...", help=(
+            "Files of sessions or of SoFT's targets, or folders of constructions."))],
     folder: Annotated[Path | None, typer.Option(
-        "--out", "-o", help="Write description.json and description.html with figures to this folder.")] = None,
+        "--out", "-o", help="Write JSON, HTML and figures to this folder.")] = None,
     tagger: Annotated[str | None, typer.Option(
-        help="Counts parts of speech: a folder or hub name of a token classifier of transformers.")] = None,
+        help="Token classifier of transformers for parts of speech: folder or hub name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Describe sessions as CIRCLED's Tables 1 and 2 do: turns, lengths, words, parts of speech, frequent terms. Of
+    """Describe sessions as in CIRCLED's Tables 1 and 2. Of
     queries with several targets: their number, as SoFT does, and the confidences of the original targets."""
     from cir_core.construct.describe.report import (
         describe_sessions,

@@ -23,24 +23,24 @@ _SHORT = ("success", "multi", "text", "rank", "redund.", "repeat")   # the stage
 
 
 def filter_sessions(
-    raw: Annotated[Path, typer.Argument(metavar="RAW", help="A construction's folder, or a raw file of sessions.")],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the filtered sessions.")],
-    epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose; more drop the session.")] = EPSILON,
+    raw: Annotated[Path, typer.Argument(metavar="RAW", help="Construction's folder, or raw file.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")],
+    epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose.")] = EPSILON,
     tau: Annotated[float, typer.Option(
-        min=-1, max=2, help="Cosine with an earlier text that drops a session; above 1 none is dropped.")] = TAU,
+        min=-1, max=2, help="Cosine with an earlier text that drops a session.")] = TAU,
     missing: Annotated[MissingRank, typer.Option(
-        help="Rank of a target outside the gallery: last, or minus-one as in the released code.")] = "last",
+        help="Rank of targets outside the gallery: last, or minus-one (released code).")] = "last",
     encoder: Annotated[str | None, typer.Option(
-        "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
+        "--encoder", "-e", help="Compare texts with this encoder, not by stored similarities.")] = None,
     explain: Annotated[bool, typer.Option(
-        "--explain", help="Write every dropped session with its stage and number to dropped.jsonl.")] = False,
+        "--explain", help="Write dropped sessions, with stage and number, to dropped.jsonl.")] = False,
     write_excluded: Annotated[bool, typer.Option(
-        "--write-excluded", help="Write the sessions that rank margin or redundancy drop to the folder excluded: "
-                                 "without quality filter in CIRCLED's Table 5.")] = False,
+        "--write-excluded", help=(
+            "Write sessions dropped by rank margin or redundancy to excluded/."))] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Filter constructed sessions as CIRCLED does, and write the public and the raw form."""
+    """Filter sessions as CIRCLED does; write the public and the raw form."""
     from cir_core.construct.filtering.files import filter_sessions as filtered
     from cir_core.construct.filtering.files import raw_files
     from cir_core.support.json_lines import whole_lines
@@ -70,18 +70,18 @@ def filter_sessions(
 
 
 def check(
-    path: Annotated[Path, typer.Argument(metavar="SESSIONS", help="A construction's or a filter's folder, or a file of "
-                                         "sessions in raw or public form.")],
+    path: Annotated[Path, typer.Argument(metavar="SESSIONS", help=(
+        "Folder of a construction or filter, or a raw or public file."))],
     epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose.")] = EPSILON,
-    tau: Annotated[float, typer.Option(min=-1, max=2, help="Cosine with an earlier text that is too high.")] = TAU,
+    tau: Annotated[float, typer.Option(min=-1, max=2, help="Cosine with an earlier text that drops a session.")] = TAU,
     missing: Annotated[MissingRank, typer.Option(
-        help="Rank of a target outside the gallery: last, or minus-one as in the released code.")] = "last",
+        help="Rank of targets outside the gallery: last, or minus-one (released code).")] = "last",
     encoder: Annotated[str | None, typer.Option(
-        "--encoder", "-e", help="Compare texts with this encoder instead of the stored similarities.")] = None,
+        "--encoder", "-e", help="Compare texts with this encoder, not by stored similarities.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Check that every session is ε-consistent and τ-diverse, as CIRCLED requires; exit code 1 if one is not."""
+    """Check that every session is ε-consistent and τ-diverse; exit code 1 if not."""
     from cir_core.construct.filtering.conditions import check_conditions
 
     with progress_bar("Checking") as progress:

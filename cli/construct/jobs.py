@@ -35,17 +35,17 @@ Done = TypeVar("Done")
 class JobFlags:
     """Options of every long job. Raises ``SettingsError`` for a budget without prices."""
 
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the journal and the files.")]
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")]
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each subset or file.")] = None
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with what is in the folder.")] = False
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False
     retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="With --resume: try what failed again.")] = False
+        "--retry-failed", help="With --resume: retry failures.")] = False
     dry_run: Annotated[bool, typer.Option(
         "--dry-run", help="Only estimate requests, tokens, cost and time.")] = False
-    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, over all runs.")] = None
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, over all runs.")] = None
     workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="How many at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1).")] = None
+        min=1, max=64, help="Parallel requests (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1).")] = None
     domain: DomainOption = None
     tables: TablesOption = None
 
@@ -108,7 +108,7 @@ class JobFlags:
 class DatasetFlags:
     """Which queries of which data set."""
 
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="A benchmark of `cirque datasets list`.")]
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Benchmark from `cirque datasets list`.")]
     path: Annotated[Path | None, typer.Argument(metavar="PATH", help="Its file or folder.")] = None
     subset: Annotated[list[str] | None, typer.Option(help="Only this subset; repeatable.")] = None
     split: SplitOption = None

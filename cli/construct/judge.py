@@ -40,48 +40,49 @@ class StudyOptions:
 
     name: Annotated[str | None, typer.Option(metavar="NAME", help="people: name of the study.")] = None
     people: Annotated[int | None, typer.Option(
-        min=1, max=1000, help="people: how many it is planned for; more may join (default: 1).")] = None
+        min=1, max=1000, help="people: planned number; more may join (default: 1).")] = None
     overlap: Annotated[int | None, typer.Option(
-        min=1, max=1000, help="people: how many rate each session (default: 1).")] = None
+        min=1, max=1000, help="people: raters per session (default: 1).")] = None
     agreement_items: Annotated[int | None, typer.Option(
-        min=0, help="people: sessions for everyone, to measure agreement (default: 0).")] = None
+        min=0, help="people: sessions for everyone, for agreement (default: 0).")] = None
     seconds_per_item: Annotated[float | None, typer.Option(
-        min=1, help="people: seconds that a session takes, for the forecast (default: 90).")] = None
+        min=1, help="people: seconds per session, for the forecast (default: 90).")] = None
     questions: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="people: what is asked, as `cirque study questions sessions` writes it (default: "
-                             "CIRCLED's five questions).")] = None
+        metavar="FILE", help=(
+            "people: questions, as from `cirque study questions sessions` (default: CIRCLED's five)."))] = None
 
 
 @with_flags
 def judge(
     sessions: Annotated[list[str], typer.Argument(
-        metavar="SESSIONS...", help="Files of sessions or folders that cirque construct wrote; NAME=FILE names its "
-                                    "source.")],
+        metavar="SESSIONS...", help=(
+            "Files of sessions, or folders of constructions; NAME=FILE names the source."))],
     gallery: Annotated[list[str], typer.Option(
-        "--gallery", "-g", help="Gallery of the images; NAME=GALLERY for one source or subset. Repeatable.")],
-    sample: Annotated[int, typer.Option(min=1, help="Sessions of each subset of each source.")] = 60,
+        "--gallery", "-g", help="Gallery; NAME=GALLERY for one source or subset; repeatable.")],
+    sample: Annotated[int, typer.Option(min=1, help="Sessions per subset and source.")] = 60,
     seed: Annotated[int, typer.Option(
-        help="Decides which sessions are in the sample, the intervals, and who gets which session.")] = 0,
+        help="Random seed of sample, intervals and assignment.")] = 0,
     judge: Annotated[Literal["llm", "people"], typer.Option(
-        "--judge", help="Who judges: the connected language model, or people in a study.")] = "llm",
+        "--judge", help="Judge: language model, or people in a study.")] = "llm",
     folder: Annotated[Path | None, typer.Option(
-        "--out", "-o", help="llm: folder of the journal and the scores.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="llm: go on with the scores in the folder.")] = False,
+        "--out", "-o", help="llm: output folder.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="llm, with --resume: try failed sessions again.")] = False,
+        "--retry-failed", help="With --resume: retry failures.")] = False,
     dry_run: Annotated[bool, typer.Option(
-        "--dry-run", help="Only estimate requests, tokens, cost and time; of a study the effort.")] = False,
-    budget: Annotated[float | None, typer.Option(min=0, help="llm: stop at this cost, of all runs together.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="llm: stop at this many requests, of all runs.")] = None,
+        "--dry-run", help="Only estimate cost and time, or a study's effort.")] = False,
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, over all runs.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help=(
+        "Stop at this many requests, over all runs."))] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="llm: sessions at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
+        min=1, max=64, help="Parallel requests (default: CIRQUE_LLM_CONCURRENCY).")] = None,
     domain: Annotated[Domain | None, typer.Option(
-        help="llm: what the images show, for captions in place of images (default: CIRQUE_DOMAIN).")] = None,
+        help="llm: what images show, for captions in their place (default: CIRQUE_DOMAIN).")] = None,
     study: StudyOptions = StudyOptions(),
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Rate a sample of sessions on CIRCLED's five dimensions, and compare their sources; or have people rate it."""
+    """Have a language model or people rate sessions on CIRCLED's five dimensions."""
     from cir_core.construct.describe.sets import read_sets
     from cir_core.construct.judging.run import Judging, estimate_judging, judge_sessions
     from cir_core.construct.judging.sample import Source

@@ -62,15 +62,15 @@ OWN = "own"
 
 
 def own(
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder of the raw files.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")],
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Only searches of this gallery.")] = None,
-    k: Annotated[int, typer.Option("--k", min=1, max=60, help="A target among so many images is a success.")] = 10,
+    k: Annotated[int, typer.Option("--k", min=1, max=60, help="A target up to this rank counts as found.")] = 10,
     encoder: Annotated[str | None, typer.Option(
-        "--encoder", "-e", help="Compares the texts (default: the encoder that searched).")] = None,
+        "--encoder", "-e", help="Encoder to compare texts (default: the search's).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Write the finished target searches of this cirque in CIRCLED's raw form, for filters, statistics and judging."""
+    """Write finished target searches of this installation in CIRCLED's raw form."""
     check_folder(folder, "--out")
     report = _export(folder, gallery, k, encoder)
     _log_export(report.written)
@@ -94,18 +94,18 @@ def compare(
     raw: Annotated[list[str], typer.Argument(
         metavar="RAW...", help="Constructions' folders, or raw files; NAME=RAW names a source.")],
     with_own: Annotated[bool, typer.Option(
-        "--own", help="Also the searches of this cirque, as the source 'own'.")] = False,
-    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="With --own: only of this gallery.")] = None,
+        "--own", help="Also searches of this installation, as source 'own'.")] = False,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="With --own: only this gallery.")] = None,
     judged: Annotated[Path | None, typer.Option(
-        help="Scores of the same sources: the folder or file of cirque construct judge.")] = None,
+        help="Their scores: folder or file of `cirque construct judge`.")] = None,
     encoder: Annotated[str | None, typer.Option(
-        "--encoder", "-e", help="Compares the texts of all sources (default: the one that all files name).")] = None,
+        "--encoder", "-e", help="Encoder to compare texts (default: the files').")] = None,
     epsilon: Annotated[int, typer.Option(min=0, help="Ranks that a turn may lose.")] = EPSILON,
     tau: Annotated[float, typer.Option(min=-1, max=2, help="Cosine with an earlier text that drops a session.")] = TAU,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Compare sources of sessions, e.g. simulated and real ones: filters, turns, words, ranks, scores."""
+    """Compare sources of sessions, such as simulated and real ones."""
     from cir_core.construct.comparison import (
         Comparison,
         filter_table,

@@ -33,35 +33,35 @@ _DEFAULT = ConstructionSettings()
 @with_flags
 def sessions(
     data: DatasetFlags,
-    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of its images.")],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery with the images.")],
     flags: JobFlags,
-    max_turns: Annotated[int, typer.Option(min=1, help="Turns of a session at most.")] = _DEFAULT.max_turns,
+    max_turns: Annotated[int, typer.Option(min=1, help="Maximum turns per session.")] = _DEFAULT.max_turns,
     model: ModelOption = ModelChoice.settings,
     select_encoder: Annotated[str | None, typer.Option(
-        help="Encoder of the captions compared to pick an image (default: the gallery's).")] = None,
+        help="Encoder of captions, to pick an image (default: the gallery's).")] = None,
     diversity_encoder: Annotated[str | None, typer.Option(
-        help="Encoder that tells repeated texts (default: the gallery's; the paper's: ViT-B-32/openai).")] = None,
+        help="Encoder to recognise repeated texts (default: the gallery's; paper: ViT-B-32/openai).")] = None,
     fold_duplicates: Annotated[bool, typer.Option(
-        "--fold-duplicates", help="Keep one of byte-identical images, as in the release.")] = False,
-    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="Images shown; a target among them ends a session.")]
+        "--fold-duplicates", help="Keep one of byte-identical images, as released.")] = False,
+    k: Annotated[int, typer.Option("--k", min=1, max=1000, help="A target up to this rank ends a session.")]
     = _DEFAULT.k,
-    tau: Annotated[float, typer.Option(min=0, max=1, help="A text this close to an earlier one is requested again.")]
+    tau: Annotated[float, typer.Option(min=0, max=1, help="Cosine with an earlier text that requests another.")]
     = _DEFAULT.tau,
-    attempts: Annotated[int, typer.Option(min=1, max=10, help="Requests for a text at most.")] = _DEFAULT.attempts,
+    attempts: Annotated[int, typer.Option(min=1, max=10, help="Maximum requests per text.")] = _DEFAULT.attempts,
     count_turns: Annotated[TurnCount, typer.Option(
-        help="What --max-turns counts: all (paper), or those after-first (code).")] = _DEFAULT.count_turns,
+        help="--max-turns counts: all (paper), or after-first (code).")] = _DEFAULT.count_turns,
     history: Annotated[History, typer.Option(
-        help="Texts a new one must differ from: all (paper), or the generated ones (code).")] = _DEFAULT.history,
+        help="Texts to differ from: all (paper), or generated (code).")] = _DEFAULT.history,
     difference_target: Annotated[DifferenceTarget, typer.Option(
-        help="Of several targets the texts describe: the best-ranked (paper), or the first (code).")]
+        help="Target described, of several: best-ranked (paper), or first (code).")]
     = _DEFAULT.difference_target,
     select_by: Annotated[Selection, typer.Option(
-        help="Compare images by their caption's vector (paper and code) or by the image's.")] = _DEFAULT.select_by,
+        help="Compare images by vectors of captions (paper, code) or images.")] = _DEFAULT.select_by,
     alpha: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the picked image.")] = _DEFAULT.alpha,
     beta: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: away from the others.")] = _DEFAULT.beta,
     gamma: Annotated[float, typer.Option(min=0, max=2, help="Eq. 9: towards the new text.")] = _DEFAULT.gamma,
 ) -> None:
-    """Construct a multi-turn session from each single-turn query of a data set, as CIRCLED does."""
+    """Construct a multi-turn session from each query of a data set, as CIRCLED does."""
     from cir_core.construct.sessions.estimate import check_language, estimate
     from cir_core.construct.sessions.run import Construction, construct_sessions
     from cir_core.gallery.gallery import open_gallery

@@ -26,24 +26,23 @@ if TYPE_CHECKING:
 def study_judge(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
     model: Annotated[str | None, typer.Option(
-        metavar="MODEL", help="A model of the connected server (default: CIRQUE_LLM_MODEL).")] = None,
+        metavar="MODEL", help="Model of the connected server (default: CIRQUE_LLM_MODEL).")] = None,
     items: Annotated[int | None, typer.Option(
-        min=1, help="At most so many items, those that most people have answered first (default: all).")] = None,
+        min=1, help="Maximum items, those most answered first (default: all).")] = None,
     both_sides: Annotated[bool, typer.Option(
-        "--both-sides", help="Preferences: ask each question again with the sets exchanged.")] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the answers that there are.")] = False,
+        "--both-sides", help="Preferences: ask each question also with sets swapped.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier run.")] = False,
     retry_failed: Annotated[bool, typer.Option(
-        "--retry-failed", help="With --resume: try failed items again.")] = False,
+        "--retry-failed", help="With --resume: retry failures.")] = False,
     dry_run: Annotated[bool, typer.Option(
         "--dry-run", help="Only estimate requests, tokens, cost and time.")] = False,
-    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, of all runs together.")] = None,
-    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, of all runs.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="Stop at this cost, over all runs.")] = None,
+    max_calls: Annotated[int | None, typer.Option(min=1, help="Stop at this many requests, over all runs.")] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Items at a time (default: CIRQUE_LLM_CONCURRENCY).")] = None,
+        min=1, max=64, help="Parallel requests (default: CIRQUE_LLM_CONCURRENCY).")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Put a study's items to the connected language model, with the questions that people answer; cirque report
-    compares it with them."""
+    """Have the connected language model answer a study's questions; `cirque report` compares it with people."""
     from annotation.kinds.models.run import ask_model, estimate_model, model_job
     from cir_core.jobs.journal import read_progress
 

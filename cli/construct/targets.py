@@ -32,23 +32,23 @@ if TYPE_CHECKING:
 @with_flags
 def multi_target(
     data: DatasetFlags,
-    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of its images.")],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery with the images.")],
     flags: JobFlags,
     threshold: Annotated[float, typer.Option(
-        min=0, max=1, help="Least confidence of a target. With --resume another one asks nothing again.")] = THRESHOLD,
+        min=0, max=1, help="Least confidence of a target; with --resume changed without new requests.")] = THRESHOLD,
     keep: Annotated[int, typer.Option(
-        min=1, max=1000, help="Candidates of each group that are kept.")] = TargetSettings.keep,
+        min=1, max=1000, help="Candidates kept per group.")] = TargetSettings.keep,
     scored: Annotated[int, typer.Option(
-        min=1, max=1000, help="Candidates of each group that get a confidence.")] = TargetSettings.scored,
+        min=1, max=1000, help="Candidates scored per group.")] = TargetSettings.scored,
     candidates: Annotated[Path | None, typer.Option(
-        help="Folder of candidates in SoFT's form, instead of sentences and searches.")] = None,
+        help="Folder of candidates in SoFT's form, instead of searching.")] = None,
     scores: Annotated[Path | None, typer.Option(
-        help="With --candidates: folder of their confidences in SoFT's form; only what it lacks is asked for.")] = None,
+        help="With --candidates: folder of confidences in SoFT's form; missing ones are requested.")] = None,
     sentences: Annotated[ModelChoice, typer.Option(
-        help="Who writes the two sentences: the settings' language model, or the built-in one (garments).")] = (
+        help="Model for the two sentences: the settings' or the built-in one (garments).")] = (
         ModelChoice.settings),
 ) -> None:
-    """Find all images that answer each query of a data set, as stage 1 of SoFT's pipeline does."""
+    """Find all targets of each query (SoFT's stage 1)."""
     from cir_core.construct.targets.multi_target import MultiTargets, estimate_targets, find_targets
     from cir_core.gallery.gallery import open_gallery
     from cir_core.registry.constructing import refuse_unsuitable
@@ -115,18 +115,18 @@ def _print_found(report: FilesReport[SubsetTargets], folder: Path) -> None:
 @with_flags
 def single_target(
     targets: Annotated[list[Path], typer.Argument(
-        metavar="TARGETS...", help="Files in SoFT's multi-target form, or folders of cirque construct multi-target.")],
-    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery of their images.")],
+        metavar="TARGETS...", help=(
+            "Files in SoFT's multi-target form, or folders of `cirque construct multi-target`."))],
+    gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery with the images.")],
     flags: JobFlags,
-    seed: Annotated[int, typer.Option(help="Decides target and distractors of each query.")] = SEED,
+    seed: Annotated[int, typer.Option(help="Random seed of targets and distractors.")] = SEED,
     check: Annotated[Check | None, typer.Option(
-        help="Check a text by confidence (needs a model that sees) or by its words alone (default: as the model "
-             "allows).")] = None,
+        help="Check texts by confidence (needs a model that accepts images) or words (default: as possible).")] = None,
     keep_reference: Annotated[bool, typer.Option(
-        "--keep-reference", help="Draw the reference too where it is listed as a target, as SoFT does.")] = False,
+        "--keep-reference", help="References listed as targets may be drawn, as in SoFT.")] = False,
     model: ModelOption = ModelChoice.settings,
 ) -> None:
-    """Rewrite queries with three targets and more so that one target is left, as stage 2 of SoFT's pipeline does."""
+    """Rewrite queries with three or more targets so that one is left (SoFT's stage 2)."""
     from cir_core.construct.targets.single_target import (
         SingleTargets,
         estimate_rewriting,

@@ -36,13 +36,13 @@ if TYPE_CHECKING:
 
 def join(
     audits: Annotated[list[str], typer.Argument(
-        metavar="AUDIT", help="Folders that `cirque audit` wrote, or NAME=FOLDER; two or more.")],
+        metavar="AUDIT", help="Folders of `cirque audit`, or NAME=FOLDER; two or more.")],
     folder: Annotated[Path | None, typer.Option(
-        "--out", "-o", help="Folder for joined.json, joined.html and figures.")] = None,
+        "--out", "-o", help="Folder for JSON, HTML and figures.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Set finished audits of several benchmarks side by side: labels, Composition Gaps, Recall."""
+    """Compare finished audits of several benchmarks."""
     from cir_core.audit.joining import join_audits, joined_json, joined_page, joined_sections
     from cir_core.reports.paper import FIGURES, write_figures
     from cir_core.support.files import write_atomically
@@ -93,37 +93,36 @@ class Ablations(StrEnum):
 
 
 def audit(
-    dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="sample, fashioniq, cirr, circo, … "
-                                                  "(cirque datasets list).")] = None,
+    dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="Name from `cirque datasets list`.")] = None,
     retrievers: Annotated[list[str] | None, typer.Option(
         "--retrievers", "-r", help="Methods and other retrievers, comma-separated; repeatable.")] = None,
-    annotations: Annotated[Path | None, typer.Option(help="The data set's folder or annotation file.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split, if there are several.")] = None,
-    caption_mode: Annotated[CaptionMode | None, typer.Option(help="How to join a query's captions.")] = None,
-    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")] = None,
-    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of its images.")] = None,
-    ablation: Annotated[Ablations, typer.Option(help="Take an input away by a black image or an empty text, or drop "
-                                                "it.")] = Ablations.black,
-    instruction: Annotated[str, typer.Option(help="Prefix of the text, for composing encoders.")] = "",
+    annotations: Annotated[Path | None, typer.Option(help="Folder or annotation file of the data set.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split: train, val, test, test1.")] = None,
+    caption_mode: Annotated[CaptionMode | None, typer.Option(help="How to join a query's two captions.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if needed.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
+    ablation: Annotated[Ablations, typer.Option(help=(
+        "Replace an input by a black image or empty text, or drop it."))] = Ablations.black,
+    instruction: Annotated[str, typer.Option(help="Text prefix, for composing encoders.")] = "",
     k: Annotated[int, typer.Option("--k", min=1, help="A target up to this rank counts as found.")] = 10,
     min_support: Annotated[int, typer.Option(min=1, help="Retrievers that must succeed with both inputs.")] = 1,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
-    validated: Annotated[Path | None, typer.Option(help="Queries that people found well-formed: a trace or index.")]
+    validated: Annotated[Path | None, typer.Option(help="Well-formed queries: a trace or index.")]
     = None,
     validated_dataset: Annotated[str | None, typer.Option(
-        metavar="NAME", help="What that file calls the data set, where it is another name.")] = None,
-    rule: Annotated[Rule, typer.Option(help="Label of a query with several judgements: the majority, or the first.")]
+        metavar="NAME", help="Name of the data set in that file, if different.")] = None,
+    rule: Annotated[Rule, typer.Option(help="Label of several judgements: majority, or first.")]
     = "majority",
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Retry queries that failed.")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="Retry failed queries.")] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Output folder.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print only the summary (or the list), as JSON.")]
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")]
     = False,
     list_: Annotated[bool, typer.Option("--list", help="List stored runs.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Run the shortcut audit: rank every query with image and text, text only and image only.
+    """Run the shortcut audit: rank every query with both inputs, text only and image only.
 
     `cirque audit join` sets several finished audits side by side.
     """

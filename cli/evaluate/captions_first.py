@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LONG = 50   # queries of an evaluation that is worth a question
 
 YesOption = Annotated[bool, typer.Option(
-    "--yes", help="Build captions that reflection would show and the gallery lacks, without asking.")]
+    "--yes", help="Build captions missing for reflection without asking.")]
 
 
 def captions_first(

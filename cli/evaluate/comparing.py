@@ -15,7 +15,7 @@ from cir_core.reports.records import ReportColumn, ReportTable, text
 from cli.tables.output import Part
 
 CompareOption = Annotated[Path | None, typer.Option(
-    "--compare", metavar="FILE", help="Also print differences from the figures of this earlier JSON file.")]
+    "--compare", metavar="FILE", help="Also print differences from this earlier JSON file.")]
 Figures = Mapping[str, Mapping[str, float]]
 """System to measure to figure."""
 

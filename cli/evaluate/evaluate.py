@@ -48,16 +48,16 @@ DEFAULT_METHODS = "text-only,image-only,cirevl"
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
 evaluate_datasets.register(app)
 app.add_typer(relevance.app, name="relevance")
-JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")]
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this JSON file.")]
 
 
 @app.command("sample-encoder")
 def sample_encoder(
-    encoder: Annotated[str, typer.Option("--encoder", "-e", help="As for cirque index.")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, such as ViT-B-32/openai.")] = "atelier",
     json_path: JsonOption = None,
     tables: TablesOption = None,
 ) -> None:
-    """Evaluate an encoder on the held-out garments: caption to image, zero-shot attributes."""
+    """Evaluate an encoder on held-out garments: caption to image, zero-shot attributes."""
     from cir_core.images.load import open_image
     from cir_core.sample.atelier.catalogue import catalogue
     from cir_core.sample.evaluate_encoder import evaluate_sample_encoder
@@ -96,9 +96,9 @@ def sample_encoder(
 @app.command("sample")
 def sample(
     context: typer.Context,
-    encoder: Annotated[str, typer.Option("--encoder", "-e", help="As for cirque index.")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, such as ViT-B-32/openai.")] = "atelier",
     methods: Annotated[str, typer.Option(
-        "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
+        "--methods", "-m", help="Methods, comma-separated, or all.")] = DEFAULT_METHODS,
     against: Annotated[str | None, typer.Option(help="Also print differences to this method.")] = None,
     sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Also multi-turn sessions.")] = True,
     requests: Annotated[bool, typer.Option("--requests/--no-requests", help="Also `cirque evaluate requests`.")] = True,
@@ -117,7 +117,7 @@ def sample(
     json_path: JsonOption = None,
     tables: TablesOption = None,
 ) -> None:
-    """Evaluate methods on the sample benchmark: one turn, requests, fixed sessions; or stored runs, with --run."""
+    """Evaluate methods or stored runs on the sample benchmark."""
     check_metric(metric, relevance_spec)
     request = SweepRequest(sweep, choose_by, figure)
     request.check(methods=not run, draws=sessions and not run, other={
@@ -177,24 +177,24 @@ def sample(
 @app.command("requests")
 def requests(
     context: typer.Context,
-    encoder: Annotated[str, typer.Option("--encoder", "-e", help="As for cirque index.")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, such as ViT-B-32/openai.")] = "atelier",
     methods: Annotated[str, typer.Option(
-        "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
+        "--methods", "-m", help="Methods, comma-separated, or all.")] = DEFAULT_METHODS,
     file: Annotated[Path | None, typer.Option(
-        "--file", metavar="FILE", help="Requests and dialogues of your own: docs/how-to/evaluate/requests.md.")] = None,
+        "--file", metavar="FILE", help="Own requests and dialogues: docs/how-to/evaluate/requests.md.")] = None,
     references: Annotated[int, typer.Option(
-        min=1, max=100, help="With --file: images that each entry is asked about.")] = 3,
+        min=1, max=100, help="With --file: images per entry.")] = 3,
     failures: Annotated[bool, typer.Option(
-        "--failures", help="With --file: also list every answer that is not as it should be.")] = False,
+        "--failures", help="With --file: also list wrong results.")] = False,
     limit: Annotated[int | None, typer.Option(
-        min=1, help="Only the first requests, and as many sessions or dialogues.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Other requests and intervals (default: CIRQUE_SEED).")] = None,
+        min=1, help="Only the first requests, sessions or dialogues.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     model: ModelOption = ModelChoice.built_in,
     yes: YesOption = False,
     json_path: JsonOption = None,
     tables: TablesOption = None,
 ) -> None:
-    """How well methods do what was asked: satisfaction and preservation, in one turn and in sessions of four."""
+    """Satisfaction and preservation of requests, in one turn and in sessions of four."""
     from cir_core.sample.evaluate_requests import evaluate_requests, evaluate_written, read_truth
     from cir_core.sample.gallery import sample_folder
     from cir_core.sample.request_file import read_request_file

@@ -52,26 +52,26 @@ from cli.tables.output import TablesOption, check_folder
 if TYPE_CHECKING:
     from cir_core.relevance.scorer import RelevanceScorer
 
-Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
+Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="Folder or annotation file of the data set.")]
 Runs = Annotated[list[Path] | None, typer.Option(
-    "--run", "-r", help="A run to evaluate: TREC or JSON, or a folder of them; repeatable.")]
+    "--run", "-r", help="Run (TREC or JSON) or folder of runs; repeatable.")]
 Methods = Annotated[str | None, typer.Option(
-    "--methods", "-m", help="Instead: comma-separated methods (see `cirque methods`), or all.")]
-GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery to search.")]
-Partial = Annotated[bool, typer.Option("--partial", help="Count queries missing from a run as 0.")]
-Intervals = Annotated[bool, typer.Option(help="Bootstrap intervals; minutes for 100,000s of queries.")]
+    "--methods", "-m", help="Methods, comma-separated, or all.")]
+GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")]
+Partial = Annotated[bool, typer.Option("--partial", help="Count missing queries as 0.")]
+Intervals = Annotated[bool, typer.Option(help="Bootstrap intervals; minutes for 100,000 queries.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
-RunFolder = Annotated[Path | None, typer.Option("--write-run", help="Write each run to this folder, as TREC lines.")]
-SplitOption = Annotated[str | None, typer.Option(help="Split, if the path holds several.")]
+RunFolder = Annotated[Path | None, typer.Option("--write-run", help="Write runs to this folder (TREC).")]
+SplitOption = Annotated[str | None, typer.Option(help="Split: train, val, test, test1.")]
 CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How to join a query's two captions.")]
-Pool = Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")]
+Pool = Annotated[Path | None, typer.Option(help="List of the gallery's images, if needed.")]
 Union = Annotated[bool, typer.Option(
-    "--union", help="FashionIQ's other protocol: rank only the references and targets, which gives higher figures.")]
+    "--union", help="FashionIQ: rank only references and targets (higher figures).")]
 Submission = Annotated[Path | None, typer.Option(
-    help="Write files for the benchmark's server (circo, cirr) to this folder, also for splits with hidden targets.")]
+    help="Write files for the benchmark's server (circo, cirr) to this folder.")]
 
 Constraints = Annotated[list[Path] | None, typer.Option(
-    "--constraints", help="SoFT's constraint file in place of a language model; one for each category, in order.")]
+    "--constraints", help="SoFT's constraint files instead of a language model, by category.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -182,8 +182,8 @@ def sample_runs(
 def circled(
     annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
     exclude_history: Annotated[bool, typer.Option(
-        help="Exclude images of earlier turns from the results (CIRCLED keeps them).")] = False,
-    pool: Annotated[Path | None, typer.Option(help="Split file of the subset: the images to rank.")] = None,
+        help="Exclude images of earlier turns (CIRCLED keeps them).")] = False,
+    pool: Annotated[Path | None, typer.Option(help="Split file of the subset: images to rank.")] = None,
     model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
     metric: MetricOption = None, relevance: RelevanceOption = None, compare: CompareOption = None,
@@ -233,7 +233,7 @@ def trec(
     annotations: Annotated[Path, typer.Option("--annotations", "-a", help="Qrels: TREC lines, or tabs with a header.")],
     run: Runs = None,
     measures: Annotated[str, typer.Option(
-        help="Comma-separated names of ir-measures.")] = "R@10,R@50,nDCG@10,RR,AP,P@10",
+        help="Names of ir-measures, comma-separated.")] = "R@10,R@50,nDCG@10,RR,AP,P@10",
     partial: Partial = False, intervals: Intervals = True, as_json: AsJson = False, tables: TablesOption = None,
 ) -> None:
     """Evaluate a run against qrels with standard measures."""

@@ -26,7 +26,7 @@ class Metric(StrEnum):
 
 
 MetricOption = Annotated[Metric | None, typer.Option(
-    "--metric", help="Also score the first 10 and 50 images by CIRQRS, the learned relevance.")]
+    "--metric", help="Also score the first 10 and 50 by CIRQRS.")]
 
 
 def check_metric(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ModelOption = Annotated[ModelChoice, typer.Option(help="The built-in language model, or the settings' one.")]
 DomainOption = Annotated[Domain | None, typer.Option(
-    help="What the images show, for language models (default: the data set's domain, else CIRQUE_DOMAIN).")]
+    help="What the images show, for language models (default: the data set's, else CIRQUE_DOMAIN).")]
 
 RelevanceOption = Annotated[str | None, typer.Option(
     "--relevance", metavar="SPEC", help="Relevance model: bundled or a folder (default: CIRQUE_RELEVANCE).")]

@@ -31,16 +31,15 @@ app = typer.Typer(help="Evaluate relevance models as metrics.", no_args_is_help=
 def sample(
     relevance: RelevanceOption = None,
     methods: Annotated[str, typer.Option(
-        "--methods", "-m", help="Methods whose result sets are rated, comma-separated, or all (default: six, from "
-                                "image-only to guided).")] = "",
+        "--methods", "-m", help="Methods to rate, comma-separated, or all (default: six).")] = "",
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
     draw: Annotated[int | None, typer.Option(
-        help="Other queries over the same garments, drawn with this seed: nothing was chosen on them.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Other raters and intervals (default: CIRQUE_SEED).")] = None,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
+        help="Draw other queries over the same garments with this seed.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this JSON file.")] = None,
     tables: TablesOption = None,
 ) -> None:
-    """CIRQRS, Recall and CLIP similarity of the held-out garments against simulated raters."""
+    """CIRQRS, Recall and CLIP similarity against simulated raters of held-out garments."""
     from cir_core.relevance.scorer import RelevanceScorer
     from cir_core.sample.evaluate_metrics import METHODS, build_sets
     from cir_core.sample.gallery import ensure_sample, sample_folder

@@ -34,16 +34,17 @@ if TYPE_CHECKING:
     from cir_core.types.records import Domain
 
 SweepOption = Annotated[str | None, typer.Option(
-    "--sweep", metavar="NAME=START:STOP:STEP", help="Evaluate every value of a method's parameter, such as "
-    "lambda=0:1:0.1 or rounds=1,2,3: chosen on one half of the queries, reported on the other.")]
+    "--sweep", metavar="NAME=START:STOP:STEP", help=(
+        "Evaluate values of a parameter: lambda=0:1:0.1, rounds=1,2,3; the best is "
+        "reported on other queries than it was chosen on."))]
 ByOption = Annotated[str | None, typer.Option(
-    "--choose-by", metavar="MEASURE", help="Measure that --sweep chooses by, such as recall@10 (default: the "
-    "benchmark's average or AUC, else its first at 10).")]
+    "--choose-by", metavar="MEASURE", help=(
+        "Measure for --sweep (default: average, AUC, or the first at 10)."))]
 FigureOption = Annotated[Path | None, typer.Option(
-    "--figure", metavar="FILE.html", help="Also write the curves of --sweep as an HTML page, and as SVG, PDF and PNG.")]
+    "--figure", metavar="FILE.html", help="Write curves of --sweep (HTML, SVG, PDF, PNG).")]
 TurnsOption = Annotated[Path | None, typer.Option(
     "--figure", metavar="FILE.html",
-    help="Also write Hits@10 by turn, or the curves of --sweep, as an HTML page, and as SVG, PDF and PNG.")]
+    help="Write Hits@10 by turn, or curves of --sweep (HTML, SVG, PDF, PNG).")]
 MakeCurve = Callable[[Opened, Method, "Swept", "Progress"], "Curve"]
 
 

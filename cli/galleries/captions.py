@@ -33,18 +33,18 @@ _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
 @app.command()
 def build(
     name: Name,
-    samples: Annotated[int, typer.Option(min=1, max=1000, help="Captions to choose from, per image.")] = SAMPLES,
+    samples: Annotated[int, typer.Option(min=1, max=1000, help="Candidate captions per image.")] = SAMPLES,
     domain: Annotated[Domain | None, typer.Option(help="What the images show (default: CIRQUE_DOMAIN).")] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Images captioned at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1)."
+        min=1, max=64, help="Parallel requests (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1)."
     )] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Discard earlier results and start over.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="Trial run: the first images only, not published.")] = None,
-    model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
+    limit: Annotated[int | None, typer.Option(min=1, help="Trial: the first images, not published.")] = None,
+    model: Annotated[ModelChoice, typer.Option(help="The built-in language model, or the settings' one.")] = (
         ModelChoice.settings),
     ray: RayOption = None,
 ) -> None:
-    """Caption every image several times and keep the caption that retrieves it best."""
+    """Caption every image several times; keep the caption that retrieves it best."""
     from cir_core.gallery.gallery import open_gallery
 
     settings = get_settings()
@@ -86,10 +86,10 @@ def build_captions(
 @app.command()
 def show(
     name: Name,
-    image: Annotated[str | None, typer.Option(help="Id of an image: its caption and how it was chosen.")] = None,
-    worst: Annotated[int, typer.Option(min=0, help="List the images that rank worst by their caption.")] = 10,
+    image: Annotated[str | None, typer.Option(help="Image id: its caption and how it was chosen.")] = None,
+    worst: Annotated[int, typer.Option(min=0, help="Number of images ranked worst by their caption.")] = 10,
 ) -> None:
-    """Show a gallery's captions: ranks before and after, and the worst cases."""
+    """Show a gallery's captions, their ranks, and the worst cases."""
     from cir_core.captions.stored import read_captions, read_choices, why_ignored
     from cir_core.gallery.gallery import open_gallery
 
@@ -127,7 +127,7 @@ def remove(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a gallery's captions and everything generated for them. The gallery stays."""
+    """Delete a gallery's captions. The gallery stays."""
     from cir_core.captions.stored import remove_captions
     from cir_core.gallery.gallery import open_gallery
 

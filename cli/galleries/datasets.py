@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from cir_core.registry.checking import CheckReport
 
 app = typer.Typer(help="List, check and index data sets.", no_args_is_help=True)
-KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="A kind listed by `cirque datasets list`.")]
-PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", help="File or folder, as the kind requires.")]
-SplitOption = Annotated[str | None, typer.Option(help="Split, if there are several: train, val, test, test1.")]
-PoolOption = Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")]
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="Kind from `cirque datasets list`.")]
+PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", help="Its file or folder.")]
+SplitOption = Annotated[str | None, typer.Option(help="Split: train, val, test, test1.")]
+PoolOption = Annotated[Path | None, typer.Option(help="List of the gallery's images, if needed.")]
 CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How to join a query's two captions.")]
 _LISTED = 20
 
 
 @app.command("list")
 def list_() -> None:
-    """List the kinds of data sets that cirque reads, and the files each needs."""
+    """List the kinds of data sets and their files."""
     from cir_core.registry.kinds import KINDS
 
     table = Table("kind", "what it is", "PATH", "benchmark", box=None)
@@ -49,12 +49,12 @@ def check(
     path: PathArgument = None,
     images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
     split: SplitOption = None,
-    annotations: Annotated[Path | None, typer.Option(help="The benchmark that a submission is for.")] = None,
+    annotations: Annotated[Path | None, typer.Option(help="Benchmark of a submission.")] = None,
     pool: PoolOption = None,
     caption_mode: CaptionOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Check a local copy: count its content, list every fault and missing image."""
+    """Check a local copy; list every fault and missing image."""
     from cir_core.registry.checking import check as check_files
 
     report = check_files(kind, dataset_path(kind, path), images=images, annotations=annotations, pool=pool, split=split,
@@ -73,11 +73,11 @@ def index(
     path: PathArgument = None,
     images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
     name: Annotated[str | None, typer.Option("--name", "-n", help="Gallery name (default: the data set's).")] = None,
-    encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, such as ViT-B-32/openai.")] = "atelier",
     split: SplitOption = None,
     pool: PoolOption = None,
-    allow_missing: Annotated[bool, typer.Option(help="Index the existing images even if some are missing.")] = False,
-    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images encoded in one pass.")] = 32,
+    allow_missing: Annotated[bool, typer.Option(help="Index even if images are missing.")] = False,
+    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images per pass.")] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
     ray: RayOption = None,
 ) -> None:
@@ -114,8 +114,8 @@ def index(
 @app.command("convert")
 def convert(
     kind: KindArgument,
-    form: Annotated[str, typer.Option("--to", metavar="FORM", help="KIND again, or mbeir or trec-qrels.")],
-    to: Annotated[Path, typer.Option("--out", "-o", help="The file to write, or the folder (mbeir).")],
+    form: Annotated[str, typer.Option("--to", metavar="FORM", help="KIND itself, mbeir or trec-qrels.")],
+    to: Annotated[Path, typer.Option("--out", "-o", help="Output file, or folder (mbeir).")],
     path: PathArgument = None,
     split: SplitOption = None,
     caption_mode: CaptionOption = None,

@@ -16,7 +16,7 @@ from cir_core.settings import get_settings
 from cli.console import open_encoder, out
 
 app = typer.Typer(help="Encoders: which there are, what identifies them, and fetching weights.")
-Spec = Annotated[str, typer.Argument(help="atelier, ViT-B-32/openai, hf-hub:org/name, local-dir:/path, ...; see list")]
+Spec = Annotated[str, typer.Argument(help="Name of an encoder, such as ViT-B-32/openai.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -27,7 +27,7 @@ def encoders(context: typer.Context) -> None:
 
 @app.command("list")
 def list_all() -> None:
-    """List the encoders on this machine, then the forms of their names. BACKBONE is one of the first six."""
+    """List the encoders on this machine. BACKBONE is one of the first six."""
     from cir_core.encoders.found import found_encoders
     from cir_core.encoders.remembered import usual_encoder
 
@@ -53,9 +53,9 @@ def list_all() -> None:
 
 
 @app.command()
-def default(spec: Annotated[str | None, typer.Argument(help="Name of an encoder; without it the name is "
-                                                       "printed.")] = None) -> None:
-    """Choose the encoder that further galleries are indexed with if none is named."""
+def default(spec: Annotated[str | None, typer.Argument(help=(
+    "Name of an encoder; without it, prints the current one."))] = None) -> None:
+    """Choose the default encoder of new galleries."""
     from cir_core.encoders.remembered import remember, usual_encoder
 
     home = get_settings().home
@@ -66,7 +66,7 @@ def default(spec: Annotated[str | None, typer.Argument(help="Name of an encoder;
 
 @app.command()
 def show(spec: Spec) -> None:
-    """Load an encoder and print what identifies it. Never downloads."""
+    """Load an encoder and print its identity. Never downloads."""
     from cir_core.encoders.weights import fetched
 
     _print_identity(spec, lambda: open_encoder(fetched(spec, get_settings().home) or spec))
@@ -74,7 +74,7 @@ def show(spec: Spec) -> None:
 
 @app.command()
 def fetch(spec: Spec) -> None:
-    """Download an encoder's weights, for use offline."""
+    """Download an encoder's weights."""
     from cli.galleries.choosing import named_encoder
 
     _print_identity(spec, lambda: named_encoder(spec, yes=True))

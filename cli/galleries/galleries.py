@@ -46,33 +46,36 @@ def index_bar(label: str) -> Iterator[Callable[[IndexProgress], None]]:
 
 def index(
     source: Annotated[str, typer.Argument(
-        metavar="SOURCE", help="Folder of images (including subfolders); .tar archives (WebDataset), Parquet files, a "
-        "data set on disk of Hugging Face; or a store such as s3://bucket/prefix with any of these.")],
+        metavar="SOURCE", help=(
+            "Folder, searched recursively; .tar archives (WebDataset), Parquet files, a Hugging Face data set "
+            "on disk; or a store with any of these, such as s3://bucket/prefix."))],
     name: Annotated[str, typer.Option("--name", "-n", help="Name of the gallery.")],
     encoder: Annotated[str | None, typer.Option(
-        "--encoder", "-e", help="E.g. atelier, ViT-B-32/openai. Default: the gallery's own, else the one chosen last, "
-        "at first atelier.")] = None,
+        "--encoder", "-e", help=(
+            "Encoder, such as ViT-B-32/openai (default: the gallery's, else the last chosen, at first "
+            "atelier)."))] = None,
     manifest: Annotated[Path | None, typer.Option(help="CSV or JSONL with id, path, caption.")] = None,
     split: Annotated[str, typer.Option(help="Name of the split, for protocol cards.")] = "all",
-    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images encoded in one pass.")] = 32,
-    report: Annotated[Path | None, typer.Option(help="Write the list of skipped and left out files here.")] = None,
+    batch_size: Annotated[int, typer.Option(min=1, max=4096, help="Images per pass.")] = 32,
+    report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
     exclude: Annotated[list[str] | None, typer.Option(
-        "--exclude", metavar="PATTERN", help="Leave these files or folders out, as in .gitignore. Repeatable.")] = None,
+        "--exclude", metavar="PATTERN", help=(
+            "Leave these files or folders out (patterns of .gitignore); repeatable."))] = None,
     include: Annotated[list[str] | None, typer.Option(
-        "--include", metavar="PATTERN", help="Take these although they would be left out. Repeatable.")] = None,
-    column: Annotated[str, typer.Option(help="Of a table: the column with images, or with their addresses.")] = "",
-    id_column: Annotated[str, typer.Option(help="Of a table: the column with ids.")] = "",
-    caption_column: Annotated[str, typer.Option(help="Of a table: the column with captions.")] = "",
+        "--include", metavar="PATTERN", help="Include these although left out; repeatable.")] = None,
+    column: Annotated[str, typer.Option(help="Column of a table with images or their addresses.")] = "",
+    id_column: Annotated[str, typer.Option(help="Column with ids.")] = "",
+    caption_column: Annotated[str, typer.Option(help="Column with captions.")] = "",
     fetch: Annotated[bool, typer.Option(
-        "--fetch", help="Fetch images from the addresses in a table; originals again when they are shown.")] = False,
-    fetch_rate: Annotated[float, typer.Option(min=0.1, max=1000, help="Images fetched in a second, at most.")] = 20,
-    yes: Annotated[bool, typer.Option("--yes", help="Fetch an encoder's weights without asking.")] = False,
+        "--fetch", help="Fetch images from a table's addresses; originals again when shown.")] = False,
+    fetch_rate: Annotated[float, typer.Option(min=0.1, max=1000, help="Maximum images fetched per second.")] = 20,
+    yes: Annotated[bool, typer.Option("--yes", help="Download an encoder's weights without asking.")] = False,
     kind: Annotated[str | None, typer.Option(
         "--index", metavar="KIND", help=f"{KIND_HELP} Default: the gallery's own, at first exact.")] = None,
     recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
     ray: RayOption = None,
 ) -> None:
-    """Index a folder of images, archives, tables or a store of them as a gallery, or update it."""
+    """Index images (a folder, archives, tables, a store) as a gallery, or update it."""
     from cir_core.encoders.remembered import remember, usual_encoder
     from cir_core.gallery.indexing import index_source
     from cir_core.gallery.paths import gallery_folder
@@ -182,7 +185,7 @@ def index_(
     kind: Annotated[str, typer.Argument(metavar="KIND", help=KIND_HELP)],
     recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
 ) -> None:
-    """Choose the index that a gallery is searched with, and build and measure it."""
+    """Choose a gallery's search index; build and measure it."""
     give_index(name, kind, recall)
 
 
@@ -191,7 +194,7 @@ def check(
     names: Annotated[list[str] | None, typer.Argument(
         metavar="[NAME]...", help="Galleries (default: all).", show_default=False)] = None,
 ) -> None:
-    """Read all that is stored of galleries, and say what is damaged and what to do. Changes nothing.
+    """Check galleries for damage. Changes nothing.
 
     Vectors, captions and candidate features are compared with their checksums. Fails if anything is damaged."""
     from cir_core.gallery.gallery import gallery_names
@@ -233,7 +236,7 @@ def _more_damage(name: str, home: Path) -> list[str]:
 
 @app.command()
 def repair(name: Annotated[str, typer.Argument(help="Name of the gallery.")]) -> None:
-    """Encode the images again whose vectors are damaged, and no others."""
+    """Encode images with damaged vectors again."""
     from cir_core.gallery.indexing import repair_gallery
     from cir_core.gallery.integrity import check_gallery
     from cir_core.gallery.paths import gallery_folder, read_header

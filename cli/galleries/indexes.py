@@ -14,9 +14,8 @@ from cli.console import open_encoder, out, print_notes, progress_bar
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
 
-KIND_HELP = ("exact, faiss:auto, faiss:hnsw, faiss:ivf-sq, faiss:ivf-pq or milvus:http://HOST:19530; an approximate "
-             "index is measured against exact search when it is built.")
-RECALL_HELP = "Least share of the best 10 and 60 images that an approximate index has to find. Default: 0.95."
+KIND_HELP = "exact, faiss:auto, faiss:hnsw, faiss:ivf-sq, faiss:ivf-pq or milvus:http://HOST:19530."
+RECALL_HELP = "Least share of the best 10 and 60 images that an approximate index finds (default: 0.95)."
 
 
 def give_index(name: str, kind: str, recall: float | None, encoder: Encoder | None = None) -> None:

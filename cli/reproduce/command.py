@@ -38,26 +38,25 @@ _MB_FIGURE, _MB_QUERY = 0.4, 0.03   # of disk: figures and tables of a step, fil
 
 def reproduce(
     context: typer.Context,
-    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="sample, fashioniq, cirr, circo, … (cirque datasets "
-                                           "list).")],
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Output folder; the same command goes on with it.")],
+    dataset: Annotated[str, typer.Argument(metavar="DATASET", help="Name from `cirque datasets list`.")],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Output folder; the same command continues there.")],
     annotations: Annotated[Path | None, typer.Option(
-        "--annotations", "-a", help="The data set's folder or annotation file.")] = None,
+        "--annotations", "-a", help="Folder or annotation file of the data set.")] = None,
     gallery: Annotated[str | None, typer.Option(
-        "--gallery", "-g", help="Gallery of its images (default: the data set's name).")] = None,
+        "--gallery", "-g", help="Gallery with the images (default: the data set's name).")] = None,
     split: SplitOption = None,
     caption_mode: CaptionOption = None,
     pool: PoolOption = None,
     model: Annotated[ModelChoice | None, typer.Option(
-        help="The built-in language model, or the settings' one (default: built-in for the sample, else settings).")]
+        help="The built-in language model, or the settings' one (default: built-in for the sample).")]
     = None,
     only: Annotated[list[str] | None, typer.Option(metavar="STEP", help="Only this step; repeatable.")] = None,
     skip: Annotated[list[str] | None, typer.Option(metavar="STEP", help="Not this step; repeatable.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A trial: fewer queries and values.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the steps and the estimate.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Begin without asking.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Trial: fewer queries and values.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list steps and estimate.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Run what the five papers report over a data set, and write it as one paper with all figures and tables.
+    """Run the five papers' experiments on a data set, and write a paper with all figures and tables.
 
     A step that cannot be run says why in its place; the exit code is the number of those.
     """

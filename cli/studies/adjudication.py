@@ -17,15 +17,14 @@ from cli.studies.preference_files import AsJson, Name
 def adjudicate(
     name: Name,
     when: Annotated[list[str] | None, typer.Option(help=(
-        "What needs a decision, repeatable: split (judges differ in any way, ties included), tie (as many judges on "
-        "one side as on the other), unsure (a judge was unsure), none."))] = None,
+        "Repeatable: split (any difference), tie (equal votes), unsure (a judge was unsure), none."))] = None,
     below: Annotated[float | None, typer.Option(min=0, max=1, help=(
-        "Also items with a mean agreement of two judges below this; 0: none."))] = None,
+        "Also items whose mean pairwise agreement is below this; 0: none."))] = None,
     discussion: Annotated[Literal["none", "adjudicators", "judges"] | None, typer.Option(help=(
-        "Who discusses an item: nobody, adjudicators, or also its judges."))] = None,
+        "Who discusses items: nobody, adjudicators, or also judges."))] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show how many items of a study need an adjudicator's decision, and set which do."""
+    """Show or set which items need an adjudicator's decision."""
     from annotation.accounts.account_names import LOCAL
     from annotation.adjudication.needs import SETTING, needs_of
     from annotation.kinds.table import KINDS

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from annotation.studies.protocols import OwnFile
 
 FromTable = Annotated[Path | None, typer.Option(
-    metavar="FILE", help="Table of the items: CSV, spreadsheet, JSON lines, Parquet, or a data set's file.")]
+    metavar="FILE", help="Table of items: CSV, spreadsheet, JSON lines, Parquet, or a data set's file.")]
 ColumnsOption = Annotated[str | None, typer.Option(
-    "--columns", metavar="FIELD=COLUMN,…", help="Which column of the table is what (default: by their names).")]
-Pictures = Annotated[Path | None, typer.Option(help="Root folder of the images; for --from-table also a ZIP.")]
+    "--columns", metavar="FIELD=COLUMN,…", help="Meaning of the table's columns (default: by name).")]
+Pictures = Annotated[Path | None, typer.Option(help="Root folder of the images, or a ZIP.")]
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ def invite(
     settings: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Settings in TOML: consent, questions, quotas, ends.")] = None,
     let_in: Annotated[bool | None, typer.Option(
-        "--open/--pause", help="Let new people in, or nobody (default: as it is; open for a new link).")] = None,
-    new_link: Annotated[bool, typer.Option("--new-link", help="Make another link; the one so far ends.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON: the link and all settings.")] = False,
+        "--open/--pause", help="Let new people in, or not (default: unchanged; new links are open).")] = None,
+    new_link: Annotated[bool, typer.Option("--new-link", help="Replace the link; the old one ends.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Make or show the link of a study for participants of Prolific, MTurk or CloudResearch."""
+    """Make or show the link for participants of Prolific, MTurk or CloudResearch."""
     from annotation.recruitment.settings import settings_from_toml
 
     with open_stores() as stores:
@@ -58,7 +58,7 @@ def payment(
     name: Name,
     to: Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write.")],
     form: Annotated[Literal["table", "ids", "mturk"], typer.Option(
-        help="Everything; approved ids, one a line; or decided assignments, for MTurk.")] = "table",
+        help="Everything; approved ids, one per line; or decided assignments, for MTurk.")] = "table",
 ) -> None:
     """Write a study's participants with time, items and payment."""
     from annotation.recruitment.payment import payment_file, payment_rows
@@ -75,10 +75,10 @@ def payment(
 def pay(
     name: Name,
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID", help="Participants.")] = None,
-    approve: Annotated[bool, typer.Option("--approve", help="Mark them as approved.")] = False,
-    reject: Annotated[str | None, typer.Option(metavar="REASON", help="Mark them as rejected, and why.")] = None,
+    approve: Annotated[bool, typer.Option("--approve", help="Approve them.")] = False,
+    reject: Annotated[str | None, typer.Option(metavar="REASON", help="Reject them, with this reason.")] = None,
     from_file: Annotated[Path | None, typer.Option(
-        "--from", metavar="FILE", help="More participants, one id a line.")] = None,
+        "--from", metavar="FILE", help="File of ids, one per line.")] = None,
 ) -> None:
     """Approve or reject participants in bulk."""
     from annotation.recruitment.payment import decisions_from

@@ -38,51 +38,51 @@ class CheckKind(StrEnum):
 
 def create_preference(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
-    dataset: Annotated[str | None, typer.Option(help="sample, fashioniq, cirr, … (cirque datasets list).")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Name from `cirque datasets list`.")] = None,
     methods: Annotated[str | None, typer.Option(
-        "--methods", "-m", help="Methods to compare, comma-separated (see `cirque methods`).")] = None,
+        "--methods", "-m", help="Methods to compare, comma-separated.")] = None,
     from_runs: Annotated[list[str] | None, typer.Option(
-        metavar="A,B", help="Instead: two run files to compare (TREC or JSON); repeatable.")] = None,
+        metavar="A,B", help="Instead: two runs to compare (TREC or JSON).")] = None,
     from_hp: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Instead: a file in HP-FashionIQ's form, with questions and sets.")] = None,
+        metavar="FILE", help="Instead: questions and sets in HP-FashionIQ's form.")] = None,
     from_table: FromTable = None,
     columns: ColumnsOption = None,
     annotations: Annotated[Path | None, typer.Option(
-        "--annotations", "-a", help="The data set's folder or annotation file.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split, if there are several.")] = None,
-    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")] = None,
+        "--annotations", "-a", help="Folder or annotation file of the data set.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split: train, val, test, test1.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if needed.")] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
     images: Pictures = None,
     queries: Annotated[int | None, typer.Option(
-        min=1, help="Number of queries, balanced over categories (default: all).")] = None,
-    per_person: Annotated[int, typer.Option(min=1, help="Maximum number of questions per person.")] = 50,
+        min=1, help="Number of queries, balanced by category (default: all).")] = None,
+    per_person: Annotated[int, typer.Option(min=1, help="Maximum questions per person.")] = 50,
     forms: Annotated[int, typer.Option(min=1, help="Forms per person.")] = 2,
     shared_every: Annotated[int, typer.Option(
-        min=0, help="One in this many questions is given to several people; 0: none.")] = 10,
+        min=0, help="One in so many questions goes to several people; 0: none.")] = 10,
     shared_by: Annotated[int, typer.Option(min=2, help="People per shared question.")] = 3,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     set_names: Annotated[str | None, typer.Option(
-        metavar="ONE,TWO", help="Names of the two sets (default: Shopping Mall 1, Shopping Mall 2).")] = None,
+        metavar="ONE,TWO", help="Names of the sets (default: Shopping Mall 1, Shopping Mall 2).")] = None,
     allow_tie: Annotated[bool, typer.Option("--allow-tie", help="Allow “equally good”.")] = False,
     consent: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Consent text, shown before the first question.")] = None,
+        metavar="FILE", help="Consent text.")] = None,
     guidelines: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Guidelines instead of cirque's own; blank lines separate paragraphs.")] = None,
+        metavar="FILE", help="Guidelines instead of cirque's own.")] = None,
     check: Annotated[CheckKind, typer.Option(help="Kind of attention check.")] = CheckKind.sum,
     check_every: Annotated[int, typer.Option(min=0, help="Questions between attention checks.")] = 5,
     reason_every: Annotated[int, typer.Option(
-        min=0, help="Ask for a reason once in this many questions; 0: never.")] = 10,
-    lease_hours: Annotated[float, typer.Option(help="Hours after which an abandoned form is reassigned.")] = 3,
+        min=0, help="Questions between requests for a reason; 0: never.")] = 10,
+    lease_hours: Annotated[float, typer.Option(help="Hours until an abandoned form is reassigned.")] = 3,
     completion_prefix: Annotated[str, typer.Option(help="Prefix of the completion code.")] = "",
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     own_file: QuestionsOption = None,
     seconds_per_question: Annotated[float, typer.Option(help="Seconds per question, for the forecast.")] = 40.0,
-    skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Skip queries with a missing image.")] = False,
+    skip_missing: Annotated[bool, typer.Option("--skip-missing", help="Skip items with a missing image.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Create a preference study: for each query, two sets of five results, from two methods."""
+    """Create a preference study: two methods' result sets for each query."""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey

@@ -18,7 +18,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 def import_hp_fashioniq(
     name: Name,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json as released, or a file in its form.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json, or a file in its form.")],
     as_json: AsJson = False,
 ) -> None:
     """Import HP-FashionIQ's ratings and preferences as a closed study; images are not needed."""
@@ -38,15 +38,14 @@ def import_hp_fashioniq(
 
 def quality(
     name: Name,
-    rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=
-        "What to exclude, repeatable: irrelevant, failed-checks=2 (more wrong ones), median-seconds=5 (less), "
-        "straight-lining=12 (so many in a row, or more), one-side=0.9 (of the answers, or more), contradictions=0.2 "
-        "(likewise), gold=0.7 (a lower score of gold items). none: nothing. "
-        "Default: the study's own rules.")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Store these rules with the study; exports apply them.")] = False,
+    rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=(
+        "Repeatable: irrelevant, failed-checks=2 (more), median-seconds=5 (less), straight-lining=12 "
+        "(in a row or more), one-side=0.9 (share or more), contradictions=0.2 (likewise), gold=0.7 "
+        "(less), none. Default: the study's own."))] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Store these rules; exports apply them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show how people answered in a study, and what exclusion rules would remove."""
+    """Show how people answered, and what exclusion rules would remove."""
     from annotation.kinds.preference.method_results import method_results
     from annotation.kinds.preference.review import review
     from annotation.kinds.table import KINDS
@@ -80,27 +79,24 @@ def quality(
 
 def gold(
     name: Name,
-    training: Annotated[int, typer.Option(min=0, metavar="N", help=(
-        "How many of the adjudicated items come as training before the work."))] = 0,
+    training: Annotated[int, typer.Option(min=0, metavar="N", help="Adjudicated items used for training.")] = 0,
     most: Annotated[int | None, typer.Option(min=1, metavar="N", help=(
-        "How many to take, training included (default: all)."))] = None,
+        "Maximum items, including training (default: all)."))] = None,
     person: Annotated[str | None, typer.Option(metavar="NAME", help=(
-        "Take this person's answers as right, too."))] = None,
+        "Also take this person's answers as right."))] = None,
     training_mark: Annotated[float | None, typer.Option(min=0, max=1, help=(
-        "Share of the training that must be right (default: 0, all go on)."))] = None,
+        "Share of training to answer right (default: 0)."))] = None,
     training_tries: Annotated[int | None, typer.Option(min=1, help=(
-        "Failed trainings with which the study ends for a person (default: 2)."))] = None,
+        "Failed trainings that end the study for a person (default: 2)."))] = None,
     mark: Annotated[float | None, typer.Option(min=0, max=1, help=(
-        "Lowest score of gold items (default: 0.7)."))] = None,
+        "Minimum score on gold items (default: 0.7)."))] = None,
     least: Annotated[int | None, typer.Option(min=1, help=(
-        "Answered gold items before the mark counts (default: 5)."))] = None,
+        "Gold items answered before the minimum applies (default: 5)."))] = None,
     below: Annotated[Literal["nothing", "train", "end"] | None, typer.Option(help=(
-        "Below the mark: nothing (default), train again, or end the study for the person. To exclude answers, use the "
-        "rule gold=0.7 of cirque study quality."))] = None,
+        "Below the minimum: nothing (default), train again, or end the study for the person."))] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make gold and training of a study's adjudicated items, or of the answers of somebody who knows, and mix them into
-    open work."""
+    """Turn adjudicated items, or an expert's answers, into gold and training items of open work."""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.table import KINDS
     from annotation.quality.care import care_of

@@ -59,47 +59,42 @@ def report(
     of_kind: Annotated[StudyKind | None, typer.Option(hidden=True)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     everything: Annotated[bool, typer.Option(
-        "--all", help="Print all tables, and what they mean, instead of what matters most.")] = False,
-    to: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help=(
-        "Output folder or .zip file: Markdown, HTML, JSON, LaTeX, tables and figures (SVG, PDF, PNG)."))] = None,
+        "--all", help="Print all tables, with explanations.")] = False,
+    to: Annotated[Path | None, typer.Option("--out", "-o", metavar="DIR", help="Output folder or .zip file.")] = None,
     figure_width: Annotated[Literal["column", "page"], typer.Option(
-        "--figure-width", help="Width of the figures of --out: of a column (3.25 in) or a page (6.75 in).")] = "column",
+        "--figure-width", help="Width of figures: column (3.25 in) or page (6.75 in).")] = "column",
     figure_font: Annotated[Literal["sans", "serif"], typer.Option(
-        "--figure-font", help="Font of the figures of --out.")] = "sans",
+        "--figure-font", help="Font of figures.")] = "sans",
     force: Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")] = False,
     dataset: Annotated[list[str] | None, typer.Option(
-        "--dataset", "-d", help="Only items of this data set; repeatable.")] = None,
+        "--dataset", "-d", help="Only this data set; repeatable.")] = None,
     category: Annotated[list[str] | None, typer.Option(
-        "--category", "-c", help="Only items of this category; repeatable.")] = None,
-    source: Annotated[list[str] | None, typer.Option(help="Only sessions of this source; repeatable.")] = None,
-    subset: Annotated[list[str] | None, typer.Option(help="Only sessions of this subset; repeatable.")] = None,
+        "--category", "-c", help="Only this category; repeatable.")] = None,
+    source: Annotated[list[str] | None, typer.Option(help="Only this source of sessions; repeatable.")] = None,
+    subset: Annotated[list[str] | None, typer.Option(help="Only this subset; repeatable.")] = None,
     person: Annotated[list[str] | None, typer.Option(
-        "--person", "-p", metavar="NAME", help="Only answers of this person; repeatable.")] = None,
+        "--person", "-p", metavar="NAME", help="Only this person; repeatable.")] = None,
     block: Annotated[bool, typer.Option("--block", help="Only items of the agreement block.")] = False,
     rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=(
-        "Preferences: exclude answers, as in cirque study quality; repeatable. none: nothing. Default: the study's own "
-        "rules."))] = None,
+        "Preferences: exclusion rules, as for `cirque study quality`; repeatable."))] = None,
     k: Annotated[list[int] | None, typer.Option("--k", min=1, help=(
         "Preferences: cutoff of recall@k; repeatable (default: 5)."))] = None,
     scores: Annotated[list[Path] | None, typer.Option(metavar="FILE", help=(
-        "For this report only, repeatable: metrics of sets in a CSV file, with a column item, a column set and one of "
-        "numbers for each metric; of sessions the judged.json that cirque construct judge wrote."))] = None,
+        "Scores for this report only, as for `cirque report scores --add`."))] = None,
     resample: Annotated[Literal["items", "people"] | None, typer.Option(
-        help="Preferences: bootstrap unit, questions (default) or people.")] = None,
-    draws: Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws for intervals; 0: none.")] = 1000,
+        help="Preferences: bootstrap over questions (default) or people.")] = None,
+    draws: Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws; 0: no intervals.")] = 1000,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed (default: CIRQUE_SEED).")] = None,
     undefined: Annotated[Literal["null", "one"], typer.Option("--undefined-kappa", help=(
-        "Agreement if all raters used a single category: none, or 1.0 as in CIRCUS's report."))] = "null",
+        "Agreement when all use one category: none, or 1.0 as in CIRCUS's report."))] = "null",
     scale: Annotated[Literal["nominal", "ordinal"] | None, typer.Option(
-        help="Scale of Krippendorff's alpha; must match the kind of study.")] = None,
+        help="Scale of Krippendorff's alpha.")] = None,
     hide_names: Annotated[bool, typer.Option(
-        "--hide-names", help="Replace people's names by codes, also in files.")] = False,
+        "--hide-names", help="Replace people's names by codes.")] = False,
     width: Annotated[float | None, typer.Option(
-        min=0.005, max=1.0, help="Estimate the size needed for a 95 % interval this narrow.")] = None,
+        min=0.005, max=1.0, help="Estimate the sample for a 95 % interval this narrow.")] = None,
 ) -> None:
-    """Report of a study, by its kind: agreement in verdicts, ratings or marks; preferences, and how far metrics follow
-    them. cirque report scores: scores of metrics and language models. cirque report searches: satisfaction with search
-    results."""
+    """Report on a study: agreement, preferences, and how metrics follow them."""
     from annotation.analysis.records import Options
     from annotation.kinds.reports import check_scale, compose, load_answers
     from annotation.kinds.table import KINDS

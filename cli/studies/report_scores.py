@@ -34,22 +34,21 @@ if TYPE_CHECKING:
 def scores(
     name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
     add: Annotated[list[Path] | None, typer.Option(metavar="FILE", help=(
-        "Keep the metrics of a CSV file: columns item and set as in the study's sets.csv, and one of numbers for each "
-        "metric. For a session study: the judged.json of cirque construct judge. May be repeated."))] = None,
+        "Store metrics of a CSV file (columns item and set as in sets.csv, and a numeric one per "
+        "metric), or judged.json of `cirque construct judge`; repeatable."))] = None,
     method: Annotated[str | None, typer.Option("--method", "-m", help=(
-        "Score the sets by a method (cirque methods), in --gallery."))] = None,
-    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of the study's images.")] = None,
+        "Score the sets by a method, in --gallery."))] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
     metric: MetricOption = None,
     relevance: RelevanceOption = None,
-    called: Annotated[str | None, typer.Option("--name", help="Name of the scores of a method or metric.")] = None,
+    called: Annotated[str | None, typer.Option("--name", help="Name of the scores.")] = None,
     remove: Annotated[list[str] | None, typer.Option(
-        metavar="METRIC", help="Remove the scores of this name; may be repeated.")] = None,
+        metavar="METRIC", help="Remove these scores; repeatable.")] = None,
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """What metrics give the sets of a preference study, or a language model the sessions of a session study; reports
-    have all of them. Scores of the same name are replaced."""
+    """Store scores of a study's sets or sessions for its reports. Scores of the same name are replaced."""
     from annotation.accounts.account_names import LOCAL
     from annotation.records.studies import SCORED
     from cli.tables.report_tables import print_scores

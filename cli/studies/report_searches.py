@@ -24,16 +24,15 @@ _SESSIONS = 2**31 - 1  # all of them
 
 
 def searches(
-    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Only sessions over this gallery.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Only searches of this gallery.")] = None,
     since: Annotated[str, typer.Option(
-        help="Only turns from this day or time on, in UTC: 2026-05-01, 2026-05-01T14:30.")] = "",
+        help="From this day or time (UTC), such as 2026-05-01T14:30.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
-    draws: Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws for intervals; 0: none.")] = 1000,
+    draws: Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws; 0: no intervals.")] = 1000,
     seed: Annotated[int | None, typer.Option(min=0, help="Random seed (default: CIRQUE_SEED).")] = None,
 ) -> None:
-    """How satisfied people are with the first results of their searches, by the thumbs that they gave: by turn, class
-    of the request, and method. Counts the sessions of the search screen and of programs."""
+    """Satisfaction with search results, by people's thumbs. Sessions of the screen and of programs count."""
     from annotation.analysis.searches import search_json, search_report, search_tables
 
     with open_stores() as stores:

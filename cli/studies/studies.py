@@ -50,16 +50,16 @@ app.command()(participants.pay)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
-People = Annotated[int, typer.Option(min=1, max=1000, help="People it is planned for; more may join.")]
-Overlap = Annotated[int, typer.Option(min=1, max=1000, help="People who judge each item.")]
+People = Annotated[int, typer.Option(min=1, max=1000, help="Planned number of people; more may join.")]
+Overlap = Annotated[int, typer.Option(min=1, max=1000, help="People per item.")]
 Block = Annotated[int, typer.Option(min=0, help="Items for everyone, to measure agreement.")]
-Seconds = Annotated[float, typer.Option(help="Seconds that an item takes, for the forecast.")]
+Seconds = Annotated[float, typer.Option(help="Seconds per item, for the forecast.")]
 
 
 @create_app.command("validity")
 def create_validity(
     name: Name,
-    from_audit: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder `cirque audit` wrote.")] = None,
+    from_audit: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of `cirque audit`.")] = None,
     from_mbeir: Annotated[Path | None, typer.Option(metavar="FILE", help="Queries in M-BEIR's form.")] = None,
     from_circus: Annotated[Path | None, typer.Option(metavar="FILE", help="An aggregate file of CIRCUS.")] = None,
     from_sessions: Annotated[bool, typer.Option("--from-sessions", help="Turns of stored search sessions.")] = False,
@@ -69,7 +69,7 @@ def create_validity(
     images: Pictures = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
     category: Annotated[list[str] | None, typer.Option(
-        help="Audit label, repeatable (default: all shortcut-free queries).")] = None,
+        help="Audit label; repeatable (default: all shortcut-free).")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Number of queries (default: all).")] = None,
     stratify: Annotated[Literal["hidden_category", "dataset", "none"], typer.Option(
         help="Balance the sample over this field.")] = "hidden_category",
@@ -79,10 +79,10 @@ def create_validity(
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Seconds = 60.0,
     panel_size: Annotated[int | None, typer.Option(
-        min=0, max=50, help="Retrieved images shown with each item (default: as in the source, at most 30).")] = None,
+        min=0, max=50, help="Retrieved images shown (default: the source's, at most 30).")] = None,
     questions: study_files.QuestionsOption = None,
     skip_missing: Annotated[bool, typer.Option(
-        "--skip-missing", help="Skip queries whose reference or target image is missing.")] = False,
+        "--skip-missing", help="Skip items with a missing image.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -253,7 +253,7 @@ def remove(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a study with all its judgements and images, after a backup of the database and the images."""
+    """Delete a study with judgements and images, after a backup."""
     from annotation.studies.creation import remove_with_backup
 
     settings = get_settings()
@@ -275,7 +275,7 @@ def remove(
 def duplicate(
     name: Name, new: Annotated[str, typer.Argument(metavar="NEW", help="Name of the new study.")],
 ) -> None:
-    """Make a closed study of the same items, seats and guidelines, without people and answers."""
+    """Copy a study as a closed one, without people and answers."""
     from annotation.studies.copying import duplicate_study
 
     with open_stores() as stores:
@@ -287,7 +287,7 @@ def duplicate(
 def archive(
     name: Name, back: Annotated[bool, typer.Option("--back", help="Bring it back into the lists, closed.")] = False,
 ) -> None:
-    """Close a study and put it away: it is in no list until it is brought back or opened."""
+    """Close a study and remove it from lists."""
     from annotation.studies.creation import set_archived
 
     with open_stores() as stores:
@@ -299,10 +299,10 @@ def archive(
 def guidelines(
     name: Name,
     file: Annotated[Path | None, typer.Argument(
-        metavar="FILE", help="Markdown; pictures are found beside it. Without a file the present ones are printed.")]
+        metavar="FILE", help="Markdown, with images in the same folder; without a file, prints the present ones.")]
     = None,
 ) -> None:
-    """Set a study's guidelines, which people read before they begin; an empty file removes them."""
+    """Set a study's guidelines; an empty file removes them."""
     from annotation.studies.guidelines import Guidelines, set_guidelines, text_of
 
     settings = get_settings()

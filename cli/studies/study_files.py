@@ -16,9 +16,8 @@ import_app = typer.Typer(help="Import files of judgements as a study.", no_args_
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
 QuestionsOption = Annotated[Path | None, typer.Option(
-    "--questions", metavar="FILE", help="What is asked, as `cirque study questions` writes it (default: the newest of "
-                                        "cirque's).")]
-RuleOption = Annotated[Rule, typer.Option(help="Label of an item with several judgements: the majority, or the first.")]
+    "--questions", metavar="FILE", help="Questions, as from `cirque study questions` (default: cirque's newest).")]
+RuleOption = Annotated[Rule, typer.Option(help="Label of several judgements: majority, or first.")]
 
 
 @import_app.command("circus")
@@ -52,16 +51,15 @@ def import_circus(
 
 def export(
     form: Annotated[str, typer.Argument(metavar="FORM", help=(
-        "csv or parquet; of a validity study also circus, mbeir or results; of a preference study also hp-fashioniq or "
-        "preferences; of a session study also results; of a target study also results or soft (corrected targets)."))],
+        "csv or parquet; validity: circus, mbeir, results; preference: hp-fashioniq, preferences; sessions: "
+        "results; targets: results, soft."))],
     name: Name,
     to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
     rule: RuleOption = "majority",
     everything: Annotated[bool, typer.Option(
-        "--all", help="For a preference study, include what its rules exclude.")] = False,
+        "--all", help="Preferences: include what rules exclude.")] = False,
 ) -> None:
-    """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
-    HP-FashionIQ and SoFT."""
+    """Write a study's files."""
     from annotation.kinds.table import KINDS, Export
     from annotation.records import LOCAL, AuditEvent
 
@@ -79,8 +77,7 @@ def results(
     rule: RuleOption = "majority",
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others; of a session
-    study the mean ratings by source, of a target study the images that people say yes to."""
+    """Show results: valid queries (CIRCUS's Table 2), mean ratings, or targets, by kind of study."""
     from annotation.kinds.table import KINDS, Export, results_of
     from cli.tables.study_tables import print_results
 
@@ -95,12 +92,12 @@ def results(
 
 
 def questions(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help="validity, preference, sessions or targets; or, with "
-                                                             "--of-study, the name of a study.")],
+    kind: Annotated[str, typer.Argument(metavar="KIND", help=(
+        "validity, preference, sessions or targets; with --of-study, a study."))],
     of_study: Annotated[bool, typer.Option(
-        "--of-study", help="What the study of that name asks, if it has a file of its own.")] = False,
+        "--of-study", help="Questions of this study, if it has its own.")] = False,
 ) -> None:
-    """Print what a kind of study asks, as TOML: rubric, survey or questions, to begin one's own from."""
+    """Print the questions of a kind of study as TOML, as a start for your own."""
     from annotation.kinds.table import KINDS
     from annotation.studies.protocols import newest_text, own_text
 

@@ -29,24 +29,24 @@ from cli.tables.study_tables import answers_plan, print_answers_plan, print_crea
 def create_targets(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
     folder: Annotated[Path | None, typer.Argument(
-        metavar="DIR", help="Folder that `cirque construct multi-target` wrote.")] = None,
+        metavar="DIR", help="Folder of `cirque construct multi-target`.")] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
     from_table: FromTable = None,
     images: Pictures = None,
     columns: ColumnsOption = None,
     subset: Annotated[list[str] | None, typer.Option(
-        help="Only this file of the folder, such as shirt; repeatable.")] = None,
+        help="Only this subset; repeatable.")] = None,
     sample: Annotated[int | None, typer.Option(min=1, help="Number of queries (default: all).")] = None,
-    people: Annotated[int, typer.Option(min=1, max=1000, help="People it is planned for; more may join.")] = 1,
-    overlap: Annotated[int, typer.Option(min=1, max=1000, help="People who mark each query.")] = 1,
-    agreement_items: Annotated[int, typer.Option(min=0, help="Queries for everyone, to measure agreement.")] = 0,
+    people: Annotated[int, typer.Option(min=1, max=1000, help="Planned number of people; more may join.")] = 1,
+    overlap: Annotated[int, typer.Option(min=1, max=1000, help="People per item.")] = 1,
+    agreement_items: Annotated[int, typer.Option(min=0, help="Items for everyone, to measure agreement.")] = 0,
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
-    seconds_per_item: Annotated[float, typer.Option(help="Seconds that a query takes, for the forecast.")] = 90.0,
+    seconds_per_item: Annotated[float, typer.Option(help="Seconds per item, for the forecast.")] = 90.0,
     questions: QuestionsOption = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Create a target study: which candidates, that SoFT's stage 1 found or a table has, answer each query?"""
+    """Create a target study: which candidates answer each query?"""
     from annotation.accounts.account_names import LOCAL
     from annotation.kinds.marks.create import create_target_study
     from annotation.kinds.table import own_questions

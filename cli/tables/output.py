@@ -54,8 +54,7 @@ def _checked(folder: Path | None) -> Path | None:
 
 TablesOption = Annotated[Path | None, typer.Option(
     "--tables", metavar="DIR", callback=_checked,
-    help="Also write each table to this folder, as CSV, JSON, Markdown and LaTeX, and figures as SVG, PDF and PNG; "
-         "files of the same name are replaced.",
+    help="Also write tables and figures to this folder, replacing files.",
 )]
 
 

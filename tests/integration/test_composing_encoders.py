@@ -182,7 +182,7 @@ def _flax(seed: int = 0, *, heads: int = 3, hidden: int = 32, inner: int = 96) -
 
 
 def _magiclens(seed: int = 0, **sizes: int) -> Tensors:
-    """The tree by the names and in the shapes that docs/how-to/composing-encoders.md says."""
+    """The tree by the names and in the shapes that magiclens.md lists."""
     tensors: Tensors = {}
     for path, value in _flax(seed, **sizes).items():
         name = path.replace("/", ".").replace("x_layers_", "layers.").replace("per_dim_scale.per_dim_scale",

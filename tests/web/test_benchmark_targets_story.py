@@ -124,7 +124,7 @@ def test_order_search_and_pages(page: Page, app: App) -> None:
     page.get_by_label("Search in texts and ids").fill("no such words anywhere")
     expect(page.get_by_role("heading", name="No matching queries")).to_be_visible()
     page.get_by_label("Search in texts and ids").fill("")
-    page.get_by_label("Show").select_option("Three targets and more")
+    page.get_by_label("Show").select_option("Three or more targets")
     several = sum(number >= 3 for number in numbers)
     expect(page.get_by_role("status").filter(has_text="queries")).to_have_text(f"{several} of {3 * LIMIT} queries")
 

@@ -47,35 +47,29 @@ def search_call(services: Services) -> Call:
         Several calls with the same session id refine one search turn by turn.
 
         Args:
-            reference: Id of a gallery image to start from. Leave empty when an image is given,
-                or to go on with the reference of the session's last turn.
-            image: An image to start from instead of a gallery image: an http or https URL, a data: URL,
-                or the path that an upload to this server answered.
-            text: What should be different from the reference, e.g. "in red, with long sleeves".
+            reference: Id of a gallery image to start from. Empty if an image is given, or to keep the reference
+                of the last turn.
+            image: Another image to start from: an http, https or data: URL, or the path of an upload to this
+                server.
+            text: Change to the reference, e.g. "in red, with long sleeves".
             session_id: Session to continue; empty begins a new one.
-            k: How many results to return, a whole number from 1 to 1000 (default 10).
-            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes "guided", or one that
-                uses the picture itself if nothing can describe the gallery's images (a note says so).
-                A session keeps the method it began with.
-            more: Ids of earlier results of this session that are close to what is wanted, besides the
-                reference; at most 50. With "guided" what they share becomes a wish, which the notes name.
-            less: Ids of earlier results of this session that are not what is wanted, likewise; at most 50.
-            fold: Cosine from which near-duplicates fold under the best of them, from 0.5 to 1, e.g. 0.95. Each of the k
-                hits then has a list "similar" of further hits, and ranks have gaps. 0 folds nothing.
-            also: Ids of up to 3 more images that are the reference together with the first one: their mean vector and
-                what their captions share. The text may speak of one of them: "the colour of the second picture".
-            turn: Turn of the session to continue from, by its id; "start" continues from before the first one. Empty
-                takes the session's last turn.
-            words: Search for the text even where it is something to do. Otherwise "undo", "go back", "back to the
-                second one", "start over", "something else" and the like are done, which a note says: an earlier
-                turn is answered, and its id, from which the next call continues if it is given as "turn"; or the
-                same request is searched without the images that were shown.
+            k: Number of results, 1 to 1000.
+            method: Name of a method, e.g. "cirevl", "soft". Empty: "guided", or, without captions, one that uses the
+                image itself. A session keeps its method.
+            more: Ids of earlier results closer to the wish, besides the reference; at most 50.
+            less: Ids of earlier results farther from the wish; at most 50.
+            fold: Cosine from which near-duplicates fold under the best one, 0.5 to 1. Each hit then has a list
+                "similar", and ranks have gaps. 0: no folding.
+            also: Ids of up to 3 further reference images. Their mean vector and what their captions share count.
+            turn: Id of the turn to continue from; "start": before the first one; empty: the last one.
+            words: Search for the text even if it is a command such as "undo" or "something else". A command returns an
+                earlier turn, whose id the next call takes as "turn", or repeats the request without the
+                images shown so far.
 
         Returns:
-            The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
-            each with image_id, score, rank and the address of its picture, relative to this server; the text that
-            was searched for (merged_text), notes about what was done otherwise than asked, and what language models
-            did (usage).
+            Ids of session and turn; the digest of the protocol; the hits, best first, each with image_id, score, rank
+            and picture (a relative address); the query's text (merged_text); notes on deviations from the request; and
+            usage of language models.
         """
         marks = marks_of({"more": more or [], "less": less or []})
         with services.runs.of(LiveWatch()):

@@ -89,10 +89,10 @@ def thumb_call(services: Services) -> Call:
     """``/thumb``."""
 
     def thumb(visitor: Visitor, session_id: str, turn_id: str, image_id: str, thumb: str = "up") -> ThumbAnswer:
-        """Keep one's own judgement of a result: whether it is what the turn asked for. It changes no search.
+        """Store whether a result is what its turn asked for. It changes no search.
 
         Args:
-            session_id: The session, as search answered it.
+            session_id: The session's id.
             turn_id: The turn whose result it is.
             image_id: The image.
             thumb: "up" for what was asked, "down" for what was not; empty takes it back. The last one counts.

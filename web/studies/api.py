@@ -34,55 +34,51 @@ def study_calls(services: Services) -> list[Call]:
         return cast(SaveAnswer, {"saved": present.saved(saved), "desk": present.workspace(workspace)})
 
     def next_item(visitor: Visitor, study: str, item: str = "") -> dict[str, Any]:
-        """Get the next item to judge in a validity, session or target study, or one of one's own items again. The
+        """Get the next item of a validity, session or target study, or an own item again. The
         first call joins the study.
 
         Args:
             study: The study's name or id.
-            item: Id of an item of one's own to look at again; empty takes the first open one.
+            item: Id of one's own item to see again; empty takes the first open one.
 
         Returns:
-            The study, one's progress, the item (null when nothing is left) with its id, its text (of a session the
-            texts of its turns) and the addresses of its pictures, relative to this server, one's answer to it if
-            there is one with its revision, and one's draft.
+            The study, one's progress, the item (null when nothing is left) with its id, texts and relative addresses of
+            images, and one's stored answer with its revision, or draft.
         """
         return look(visitor, study, item)
 
     def save_judgement(
         visitor: Visitor, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
     ) -> SaveAnswer:
-        """Save one's judgement of an item; it is on disk when the call returns. Saving an item again revises it.
+        """Save one's judgement of an item; it is on disk when the call returns. Saving again revises it.
 
         Args:
             study: The study's name or id.
             item: The item's id, as next_item gives it.
-            answer: The judgement. In a validity study an object of validated (true, false or null), flags (codes
-                such as "INVALID_TEXT_QUERY"; none where validated is true), reasons (such as "1a"), note (text),
-                alternatives (tokens of panel pictures that fit just as well) and unsure (true leaves the item to
-                an adjudicator). In a session study an object of ratings (1 to 5 for naturalness, coherence, progress,
-                redundancy and overall) and reason (text). In a target study an object of marks ("yes", "no" or
-                "unsure" for each candidate, by the token of its picture) and note (text).
-            token: 8 to 64 letters, digits, hyphens and underscores, new for every judgement. A call that
-                is repeated with the same token is saved once.
-            seconds: How long one looked at the item, in seconds (default 0, not measured).
+            answer: An object. Validity: validated (true, false or null), flags (codes such as "INVALID_TEXT_QUERY";
+                none if valid), reasons (such as "1a"), note, alternatives (tokens of panel images that fit just as
+                well), unsure (true leaves the item to an adjudicator). Sessions: ratings (1 to 5 for naturalness,
+                coherence, progress, redundancy, overall) and reason. Targets: marks ("yes", "no" or "unsure" by
+                token of each candidate) and note.
+            token: 8 to 64 letters, digits, hyphens and underscores, new for every judgement. A repeated call
+                with the same token is saved once.
+            seconds: Seconds spent on it; 0: not measured.
 
         Returns:
-            What was saved (its revision; repeated, if nothing was new) and the desk with the next
-            open item, as next_item gives it.
+            The stored revision (repeated: nothing was new) and the desk with the next open item, as from next_item.
         """
         return keep(visitor, study, item, answer, token, seconds)
 
     def next_question(visitor: Visitor, study: str, item: str = "") -> dict[str, Any]:
-        """Get the next question of a preference study, or one of one's own again. The first call joins the study.
+        """Get the next question of a preference study, or an own one again. The first call joins the study.
 
         Args:
             study: The study's name or id.
-            item: Id of a question of one's own to look at again; empty takes the first open one.
+            item: Id of one's own question to see again; empty takes the first open one.
 
         Returns:
-            As next_item; the item has the reference, its text and two sets, A and B. Where something comes
-            first the item is null and gate says what: guidelines, consent, a check (pass_gate), or that one
-            has finished, with the code.
+            As next_item; the item has reference, text and two sets, A and B. Before a gate the item is null, and gate
+            names it: guidelines, consent, a check (pass_gate), or finished, with the code.
         """
         return look(visitor, study, item)
 
@@ -94,17 +90,14 @@ def study_calls(services: Services) -> list[Call]:
         Args:
             study: The study's name or id.
             item: The question's id, as next_question gives it.
-            answer: An object of ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" where the study
-                allows it), irrelevant ({"either": false}; in studies of earlier versions {"image": false,
-                "text": false}), reason (text); and confirmed, true to save a preference for the set that is rated
-                lower.
-            token: 8 to 64 letters, digits, hyphens and underscores, new for every answer. A call that is
-                repeated with the same token is saved once.
-            seconds: How long one looked at the question, in seconds (default 0, not measured).
+            answer: An object of ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" if allowed),
+                irrelevant ({"either": false}), reason, and
+                confirmed (true to prefer the set that is rated lower).
+            token: As for save_judgement.
+            seconds: Seconds spent on it; 0: not measured.
 
         Returns:
-            What was saved (its revision; repeated, if nothing was new) and the desk with what comes
-            next, as next_question gives it.
+            The stored revision (repeated: nothing was new) and the desk, as from next_question.
         """
         return keep(visitor, study, item, answer, token, seconds)
 
@@ -112,33 +105,32 @@ def study_calls(services: Services) -> list[Call]:
         visitor: Visitor, study: str, kind: str, token: str, number: int | None = None,
         attempt: int | None = None, answer: bool | int | str | None = None,
     ) -> GateAnswer:
-        """Answer what comes before the next question of a preference study: the gate that next_question names.
+        """Pass the gate that next_question names, in a preference study.
 
         Args:
             study: The study's name or id.
-            kind: The gate's kind: "guidelines" (one has read them), "consent", or "check".
-            token: 8 to 64 letters, digits, hyphens and underscores, new for every answer.
-            number: For a check, its number, as the gate gives it.
-            attempt: For a check, its attempt, as the gate gives it.
-            answer: To consent, true; to a check, the number; nothing to guidelines.
+            kind: The gate's kind: "guidelines", "consent" or "check".
+            token: As for save_judgement.
+            number: The check's number, from the gate.
+            attempt: The check's attempt, from the gate.
+            answer: Consent: true; check: the number; guidelines: empty.
 
         Returns:
-            Whether it is passed, and the desk with what comes next, as next_question gives it.
+            Whether it is passed, and the desk, as from next_question.
         """
         passed, workspace = studies.pass_gate(study, visitor.name, kind, token, number=number, attempt=attempt,
                                               answer=answer)
         return {"passed": passed, "desk": present.workspace(workspace)}
 
     def progress(visitor: Visitor, study: str) -> ProgressAnswer:
-        """Tell how far one is in a study. Asking does not join it.
+        """Show one's progress in a study, without joining it.
 
         Args:
             study: The study's name or id.
 
         Returns:
-            Whether one has joined, how many of one's items are done, how many there are, how many one was
-            unsure of, the median of the seconds per item and the seconds left at that pace (null before
-            three answers).
+            Whether one has joined; items done, in total and unsure; median seconds per item and seconds left (null
+            before three answers).
         """
         workspace, how_far = studies.progress(study, visitor.name)
         answer = {"study": present.study(workspace.study), "joined": workspace.joined, **present.progress(how_far)}

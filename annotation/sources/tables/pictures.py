@@ -87,8 +87,8 @@ def _of_archive(path: Path, shown: str) -> dict[str, Picture]:
     try:
         archive = zipfile.ZipFile(path)
     except (OSError, zipfile.BadZipFile) as error:
-        raise DatasetError(f"{shown} is not a ZIP, or only a part of one. Pack or upload it again; other archives must "
-                           "be unpacked first.") from error
+        raise DatasetError(f"{shown} is not a complete ZIP file. Pack or upload it again; unpack other archives "
+                           "first.") from error
     entries = archive.infolist()
     if len(entries) > MOST_ENTRIES:
         raise DatasetError(f"{shown} has {len(entries):,} files, and may have {MOST_ENTRIES:,}. Divide it.")

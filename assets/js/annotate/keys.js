@@ -23,7 +23,7 @@ export const commonKeys = (does, { many, note, zoom = "Enlarge images; arrows go
   return [
     { keys: ["Enter", "Shift Enter", "Ctrl Enter"], shown: "Enter", text: "Save and continue", does: does.save },
     ...(arrows.length ? [{ keys: arrows, shown: arrows[0].startsWith("Shift") ? "Shift ←  →" : "←  →", text: "Previous and next, without saving", ...stepping }] : []),
-    { keys: ["Backspace", "Shift Backspace"], shown: "Backspace", text: "Previous, without saving; with Shift the next", ...stepping, held: false },
+    { keys: ["Backspace", "Shift Backspace"], shown: "Backspace", text: "Previous, without saving; with Shift: next", ...stepping, held: false },
     { keys: ["r", ...also], shown: "r", text: `${note}; Esc leaves it`, does: does.note, soon: true },
     { keys: ["z"], text: zoom, does: does.zoom }, { keys: ["d"], text: guide, does: does.sheet },
     { keys: ["o"], text: `All ${many}`, does: does.map, anywhere: true },

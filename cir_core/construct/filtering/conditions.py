@@ -92,7 +92,7 @@ def check_conditions(
         subsets = {raw.subset: _of_raw(raw, settings, similarities) for raw in raw_files(path)}
     report = _report(subsets, settings, notes, progress)
     if not any(one.sessions for one in report.subsets):
-        raise DatasetError(f"{path} has no session, so nothing was checked. Check that it is the right file.")
+        raise DatasetError(f"{path} has no sessions to check. Check that it is the right file.")
     return report
 
 

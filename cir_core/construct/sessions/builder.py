@@ -189,7 +189,7 @@ class SessionBuilder:
         )
         text = tidy_instruction(clean_text(answer.instruction, required=False))
         if not text:
-            raise LanguageModelError("The language model's instruction has no words.")
+            raise LanguageModelError("The language model returned an empty instruction.")
         return text, (*answer.notes, *notes)
 
     def _picture(self, image_id: str, watch: QueryWatch) -> Picture:

@@ -158,8 +158,8 @@ def _shaped(spec: EncoderSpec, weights: Mapping[str, torch.Tensor], dim: int) ->
         hidden = len(weights["multimodal_encoder.layers.0.ff_layer.ffn_layer1.weight"])
     except KeyError as error:
         raise EncoderUnavailable(f"Checkpoint {spec.weights} lacks the tensor {error.args[0]}. The published MagicLens "
-                                 "files are in flax format and must be converted once: "
-                                 "docs/how-to/composing-encoders.md says which tensor becomes which.") from error
+                                 "files are in flax format and must be converted once, as listed in "
+                                 "cir_core/encoders/composing/magiclens.md.") from error
     layers = {name.split(".")[2] for name in weights if name.startswith("multimodal_encoder.layers.")}
     if heads < 1 or dim % heads:
         raise EncoderUnavailable(f"Checkpoint {spec.weights} has {heads} attention heads, which do not divide the "

@@ -36,4 +36,4 @@ def _check(ranks: Sequence[int], k: int) -> None:
     if k < 1:
         raise ValueError(f"k starts at 1, not {k}")
     if len(set(ranks)) < len(ranks) or any(rank < 1 for rank in ranks):
-        raise ValueError(f"ranks start at 1 and no two images share one, not {tuple(ranks)}")
+        raise ValueError(f"ranks must be distinct and start at 1, not {tuple(ranks)}")

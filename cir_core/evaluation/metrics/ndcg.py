@@ -25,7 +25,7 @@ def ndcg(ranks: Sequence[int], targets: int | None = None) -> float:
     if len(ranks) > count:
         raise ValueError(f"{len(ranks)} ranks for {count} targets")
     if len(set(ranks)) < len(ranks) or any(rank < 1 for rank in ranks):
-        raise ValueError(f"ranks start at 1 and no two images share one, not {tuple(ranks)}")
+        raise ValueError(f"ranks must be distinct and start at 1, not {tuple(ranks)}")
     # Sorted, so that a perfect list sums the same numbers in the same order as the ideal.
     value = sum(map(_gain, sorted(ranks))) / sum(map(_gain, range(1, count + 1)))
     if value > 1 + 1e-12:

@@ -193,7 +193,7 @@ def _check_number(count: int) -> None:
 def _check(value: Decimal, found: Swept, *, whole: bool = True) -> None:
     one = found.parameter
     if not one.least <= float(value) <= one.most:
-        raise MethodError(f"{value} is outside of {found.sign}, {one.least:g} to {one.most:g}.")
+        raise MethodError(f"{value} is outside the range of {found.sign}, {one.least:g} to {one.most:g}.")
     if whole and one.kind == "whole" and value != int(value):
         raise MethodError(f"{value} is no whole number, and {found.sign} is counted.")
 

@@ -52,7 +52,7 @@ def address_of(text: str) -> str:
     except ValueError:
         parts, host, port = urlsplit(""), "", None
     if "@" in text:
-        raise GalleryError("An address of Milvus is stored and shown, so it must not hold a name or a password. Put "
+        raise GalleryError("An address of Milvus is stored and shown, so it must not contain a name or a password. Put "
                            "them into CIRQUE_MILVUS_TOKEN (NAME:PASSWORD, or an API key), and give the address alone: "
                            f"milvus:http://HOST:{PORT}")
     database = parts.path.strip("/")

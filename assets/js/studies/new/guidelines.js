@@ -12,7 +12,7 @@ export function guideEditor({ value, read, changed }) {
   let asked = 0;
   async function draw() {
     const mine = ++asked;
-    if (!text.value.trim()) return shown.replaceChildren(h("p", { class: "cq-quiet", text: "Nothing yet. Without guidelines people read what is usual for this kind of study." }));
+    if (!text.value.trim()) return shown.replaceChildren(h("p", { class: "cq-quiet", text: "No guidelines yet. People read the standard ones for this kind of study." }));
     try {
       const found = await read(text.value);
       if (mine !== asked) return;

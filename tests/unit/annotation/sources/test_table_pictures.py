@@ -94,7 +94,7 @@ def test_a_damaged_entry_is_a_picture_that_cannot_be_read(tmp_path):
 
 def test_what_is_no_source_of_pictures(tmp_path, monkeypatch):
     (tmp_path / "half.zip").write_bytes(zipped(tmp_path / "p.zip", {"a.png": png()}).read_bytes()[:40])
-    for path, words in ((tmp_path / "none", "is missing"), (tmp_path / "half.zip", "only a part"),
+    for path, words in ((tmp_path / "none", "is missing"), (tmp_path / "half.zip", "is not a complete ZIP file"),
                         (zipped(tmp_path / "empty.zip", {"a.txt": b"x"}), "has no pictures")):
         with pytest.raises(DatasetError, match=words):
             open_pictures(path)

@@ -72,7 +72,7 @@ def test_the_commands_own_handler_of_sigterm_stays(tmp_path, monkeypatch):
     try:
         mine = signal.getsignal(signal.SIGTERM)
         monkeypatch.setattr(ray, "init", init)
-        with pytest.raises(ClusterError, match="No Ray cluster could be used"):
+        with pytest.raises(ClusterError, match="Cannot use a Ray cluster"):
             run("local:1", tmp_path)
         assert signal.getsignal(signal.SIGTERM) is mine
     finally:

@@ -74,7 +74,7 @@ def test_what_the_filter_keeps_satisfies_both(tmp_path):
 def test_what_cannot_be_checked_is_refused(tmp_path):
     with pytest.raises(DatasetError, match=r"absent is missing\. Check the path"):
         checked(tmp_path / "absent")
-    with pytest.raises(DatasetError, match=r"none\.json has no session, so nothing was checked"):
+    with pytest.raises(DatasetError, match=r"none\.json has no sessions to check"):
         checked(raw_file(tmp_path / "none.json"))
     path = raw_file(tmp_path / "a.json", released())
     with pytest.raises(DatasetError, match="Name the encoder that compares them"):

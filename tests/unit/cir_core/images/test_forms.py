@@ -1,4 +1,4 @@
-"""The table of forms in docs/reference/images.md: each row is shown here as it says, or refused in these words."""
+"""The table of forms in forms.md: each row is shown here as it says, or refused in these words."""
 
 import io
 import re
@@ -421,7 +421,7 @@ def test_a_transparent_colour_of_16_bits_is_that_colour_alone(interlaced):
 
 
 def test_the_table_has_these_forms():
-    page = (Path(__file__).parents[4] / "docs" / "reference" / "images.md").read_text("utf-8")
+    page = Path(__file__).with_name("forms.md").read_text("utf-8")
     table = page.split("| Form | What cirque shows |")[1].split("\n\n")[0]
     assert re.findall(r"^\| ([^|]+?) \|", table, re.MULTILINE) == list(FORMS)
 
