@@ -331,6 +331,10 @@ class _Interpreter(Operators):
         if self._is_measure(place, "colour", self.items[place].value_of("colour") or ""):
             return place + 1
         run = colour_run(self.items, place, self.negated_at, joiners)
+        wished = {edit.value: edit.group for edit in self.edits if self.negation == "instead"
+                  and edit.operation == "set" and edit.group in ("colour", "second_colour")}
+        if not wished.keys().isdisjoint(run.colours[1:]):   # "green rather than pink and green and yellow stripes"
+            run = colour_run(self.items, place, self.negated_at, frozenset())
         if not self.negation and self._is_compared(place):
             return run.end   # "more orange than red"
         if self.keep:
@@ -344,7 +348,10 @@ class _Interpreter(Operators):
                 self.edits.append(Edit("swap", "colour"))
                 self.taken.update(range(run.end, second + 1) if apart else ())
             elif not run.of:
-                self.edits += [Edit("drop", "colour", colour, traded=self.trading) for colour in run.colours]
+                # "Red, with white dots instead of red": what the dots were, not what is asked for.
+                of_second = "second_colour" in wished.values()
+                self.edits += [Edit("drop", "colour", colour, traded=self.trading) for colour in run.colours
+                               if not (of_second and wished.get(colour) == "colour")]
                 self.spent, self.trading = True, False
             self.negated_at.update(range(place, run.end))
         else:

@@ -95,6 +95,12 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (SHIRT, "collarless and button-less", {"neckline": "crew", "trim": "none"}),
     (DRESS, "make the hem higher", {"length": "short medium"}),
     (DRESS, "black instead of red and green", {"colour": "black"}),
+    # What was asked for before is not replaced.
+    (DRESS, "is black rather than red and black and yellow floral",
+     {"colour": "black yellow", "second_colour": "black yellow", "pattern": "floral"}),
+    (DRESS, "yellow instead of red and yellow with dots", {"colour": "yellow", "pattern": "dots"}),
+    (DRESS, "is green and has white stripes instead of green", {"colour": "green", "second_colour": "white"}),
+    (DRESS, "green with white stripes rather than green ones", {"colour": "green", "second_colour": "white"}),
     (SHIRT, "the same except in red", {"colour": "red"}),
     (SHIRT, "I don't want it plain", {"pattern": "!plain"}),
     (DRESS, "don't change the colour, just make it short", {"length": "short"}),
