@@ -164,6 +164,12 @@ def asked_by(study: Study, load: Callable[[str], _P], parse: Callable[[str, str]
     return load(study.protocol) if text is None else parse(text, study.protocol)
 
 
+def line_said(problem: str, where: str) -> int | None:
+    """The line of the file ``where`` that the sentence ``problem`` of a ``StudyError`` about it names, if it does."""
+    found = re.match(rf"{re.escape(where)}(?:, line (\d+)| is not valid TOML: .*?\bline (\d+)\b)", problem)
+    return int(found[1] or found[2]) if found else None
+
+
 def newest_text(folder: str, name: str) -> str:
     """The newest file of ``name`` in a folder of cirque's assets, to begin from."""
     path = _ASSETS / folder
