@@ -169,7 +169,8 @@ def new_study_routes(services: Services) -> APIRouter:
             text = sent.get("guidelines", "")
             made = found.create(NewStudy(
                 services.study_store, settings.home, sent["name"], visitor.name, design, found.pictures,
-                {"seed": design["seed"]}, settings.max_image_megapixels, skip, questions=_own(sent.get("questions", "")),
+                {"seed": design["seed"]}, settings.max_image_megapixels, skip,
+                questions=_own(sent.get("questions", "")),
                 guidelines=Guidelines(text, _beside(draft.guidelines)) if text.strip() else None,
                 accepting=sent.get("open") is True))
         drafts.discard(draft)

@@ -378,8 +378,8 @@ interface NewKind {
   design: { name: string; title: string; value: number; least: number; most: number; explained: string }[];
   asks: string; protocol: string; earlier: { study: string; protocol: string }[];
 }
-/** What a study of a draft asks: `from` "" for cirque's own file, else where `text` began. */
-interface DraftQuestions { from: string; text: string }
+/** A file of questions of one's own; `own`: whether the study asks it. */
+interface DraftQuestions { own: boolean; text: string }
 interface CheckedQuestions { problem?: string; line?: number | null; protocol: string; page: object }
 interface DraftTable { file: string; names: string[]; rows: number; notes: string[]; head: string[][]; kind: Kind | null; columns: Record<string, Record<string, string[]>> }
 interface DraftForecast {

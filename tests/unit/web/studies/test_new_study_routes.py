@@ -167,7 +167,8 @@ def test_a_file_of_questions_is_checked_shown_stored_and_found_again(page: TestC
     assert made.status_code == 200, made.text
     assert (store.study("One").protocol, own_text(store.study("One"))) == ("my-lab/1", OWN_MARKS)
 
-    offered = {one["kind"]: (one["protocol"], one["earlier"]) for one in page.get("/studies/new/choices").json()["kinds"]}
+    kinds = page.get("/studies/new/choices").json()["kinds"]
+    offered = {one["kind"]: (one["protocol"], one["earlier"]) for one in kinds}
     assert offered["targets"] == ("soft-targets/1", [{"study": "One", "protocol": "my-lab/1"}])
     assert offered["validity"] == ("circus/1", [])
     assert page.get("/studies/new/questions?study=One").json()["text"] == OWN_MARKS
