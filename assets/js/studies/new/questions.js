@@ -97,5 +97,5 @@ export function questionsPart(kind, typed, { changed, checked, preview }) {
       if (mine === asked) say(messageOf(error)); // it is checked again when the study is created
     }
   }
-  return { element: h("div", { class: "cq-stform" }, field("Questions", choice), editor, h("div", { class: "cq-row" }, fault, jump), state, h("div", { class: "cq-row" }, preview)), check, stop: typing.stop };
+  return { element: h("div", { class: "cq-stform" }, field("What people are asked", choice), editor, h("div", { class: "cq-row" }, fault, jump), state, h("div", { class: "cq-row" }, preview)), check, stop: typing.stop };
 }
