@@ -25,6 +25,7 @@ from annotation.studies.protocols import (
     chosen,
     load_protocol,
     newest_protocol,
+    own_text,
     parse_toml,
 )
 
@@ -184,11 +185,15 @@ def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def in_words(survey: Survey) -> str:
-    """What is asked, in a sentence for reports."""
-    first, *_, last = survey.scale
-    return (f"The survey is {survey.protocol}: “{survey.questions.rating}”, from 1, “{first}”, to 5, “{last}”; "
-            f"“{survey.questions.preferred}”.").replace("{noun}", survey.noun)
+def in_words(study: Study) -> str:
+    """What a study's own survey asks, in a sentence for reports; "" for one of cirque's."""
+    if own_text(study) is None:
+        return ""
+    survey = survey_of(study)
+    one = survey.questions.rating.replace("{set}", set_names(survey, study.settings)[0])
+    preferred = preference_question(survey, study.settings)
+    return (f"The survey is {survey.protocol}: “{one}”, from 1, “{survey.scale[0]}”, to 5, “{survey.scale[-1]}”; "
+            f"“{preferred}”.")
 
 
 def set_names(survey: Survey, settings: Mapping[str, Any]) -> tuple[str, str]:
