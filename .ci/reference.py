@@ -229,6 +229,8 @@ _OF_STUDY = {"${one}": "A", "${other}": "B", "${points[0]}": "1", "${points[poin
              "${many}": "items", "${note}": "Go to the note", "note": "Go to the note",
              "zoom": "Enlarge images; arrows go through them",
              "guide": "Guidelines", "rubric.flags.map((flag) => flag.key)": "1 … 4", "letters(rubric)": "a  b  c",
+             "${letters.join(\"  \")}": "y  n  u", "${asked}": "The marked image answers the query:",
+             "${names.join(\", \")}": "yes, no, unsure", "${digits.join(\", \")}": "1, 2, 3", "${no}": "no",
              "[rubric.valid.key]": "5", "points.map(String)": "1 … 5"}
 
 

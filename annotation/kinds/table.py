@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from annotation.analysis.records import (
 from annotation.kinds.asking import Asking
 from annotation.kinds.intake import Intake
 from annotation.kinds.marks import exports as marks_exports
-from annotation.kinds.marks.answers import Targets
+from annotation.kinds.marks.answers import Targets, choose_marking
 from annotation.kinds.marks.asking import ASKING as MARKS_ASKING
 from annotation.kinds.marks.intake import INTAKE as MARKS_INTAKE
 from annotation.kinds.marks.report.report import target_json, target_report
@@ -37,8 +37,9 @@ from annotation.kinds.preference.report.score_files import read_scores
 from annotation.kinds.preference.report.sections import preference_sections
 from annotation.kinds.preference.review import FORMS as PREFERENCE_FORMS
 from annotation.kinds.preference.review import preference_files
+from annotation.kinds.preference.survey.texts import choose_survey
 from annotation.kinds.ratings import exports as ratings_exports
-from annotation.kinds.ratings.answers import Sessions, parse_questions
+from annotation.kinds.ratings.answers import Sessions, choose_questions
 from annotation.kinds.ratings.asking import ASKING as RATINGS_ASKING
 from annotation.kinds.ratings.intake import INTAKE as RATINGS_INTAKE
 from annotation.kinds.ratings.report.judged_files import study_scores
@@ -54,13 +55,13 @@ from annotation.kinds.validity.labels import LabelRule
 from annotation.kinds.validity.report.precision import kappa_precision
 from annotation.kinds.validity.report.report import validity_json, validity_report
 from annotation.kinds.validity.report.sections import validity_sections
-from annotation.kinds.validity.rubric import parse_rubric
+from annotation.kinds.validity.rubric import choose_rubric
 from annotation.quality.people import counted
 from annotation.quality.rules import Rules
 from annotation.records import Item, Study
 from annotation.studies.kinds import StudyKind
 from annotation.studies.overview import Results
-from annotation.studies.protocols import OwnFile
+from annotation.studies.protocols import OWN, Choose, OwnFile, own_text
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 
@@ -135,7 +136,7 @@ class Kind:
     undefined: str = "κ"                       # statistic that is undefined without variation, if that is a choice
     downloads: tuple[Download, ...] = ()
     asked_in: tuple[str, str] = ("", "")   # folder of assets and name of the files of what it asks
-    own_questions: Callable[[str, str], object] | None = None   # reads a study's own file; None: it cannot have one
+    choose: Choose = field(kw_only=True)   # what a new study asks: its own file, or the newest of cirque's
     intake: Intake | None = None     # how it is made of a table; None: of no table
     asking: Asking | None = None     # how a language model is asked; None: it cannot be yet
 
@@ -145,7 +146,10 @@ class Kind:
         if asked.form not in self.forms or (self.tables and not set(tables) <= set(self.tables)):
             of = f"; csv and parquet have the tables {' and '.join(self.tables)}" if self.tables else ""
             raise StudyError(f"{study.name} is {study.called}. It is exported as {', '.join(self.forms)}{of}.")
-        return self.files(self.counted(store, study), study, replace(asked, tables=tables))
+        files, notes = self.files(self.counted(store, study), study, replace(asked, tables=tables))
+        if asked.tables is None and asked.form in ("csv", "parquet") and (own := own_text(study)) is not None:
+            files = {**files, f"{OWN}.toml": own.encode()}    # what the columns of the tables answer
+        return files, notes
 
     def cases(self, store: StudyStore, study: Study) -> list[Case]:
         """The items that need an adjudicator's decision, and those that have one."""
@@ -189,7 +193,7 @@ KINDS: dict[str, Kind] = {
         lambda answers, asked, width: kappa_precision(answers, width, asked.options, asked.selection),
         tables=validity_exports.TABLES,
         zipped=frozenset({"circus", "mbeir"}), results=validity_results, leaves_unsure=True, title="Validity",
-        asks="Rubric", asked_in=("rubrics", "circus"), own_questions=parse_rubric, intake=VALIDITY_INTAKE,
+        asks="Rubric", asked_in=("rubrics", "circus"), choose=choose_rubric, intake=VALIDITY_INTAKE,
         asking=VALIDITY_ASKING,
         downloads=(
             Download("circus", "CIRCUS, one JSON per annotator", "zip"),
@@ -210,7 +214,7 @@ KINDS: dict[str, Kind] = {
         has_sets=True,
         read_scores=lambda study, content, items, where: read_scores(content, items, where=where or "scores.csv"),
         scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
-        asked_in=("surveys", "hs-fashioniq"), intake=PREFERENCE_INTAKE, asking=PREFERENCE_ASKING,
+        asked_in=("surveys", "hs-fashioniq"), choose=choose_survey, intake=PREFERENCE_INTAKE, asking=PREFERENCE_ASKING,
         downloads=(
             Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
             Download("preferences", "Pairs for training reward models", "JSONL"))),
@@ -227,7 +231,7 @@ KINDS: dict[str, Kind] = {
         results=lambda store, study, rule: session_results(store, study), source=session_source,
         scored="language model", score_type="JSON", title="Sessions", one="session", many="sessions", asks="Questions",
         undefined="α", asked_in=("questions", "circled"),
-        own_questions=parse_questions, intake=RATINGS_INTAKE, asking=RATINGS_ASKING,
+        choose=choose_questions, intake=RATINGS_INTAKE, asking=RATINGS_ASKING,
         downloads=(*_tabular(("judgements", "Ratings"), ("items", "Sessions with their mean ratings")),
                    Download("results", "Means by source, and of every session", "JSON"))),
     "targets": Kind(
@@ -239,7 +243,7 @@ KINDS: dict[str, Kind] = {
         tables=marks_exports.TABLES,
         zipped=frozenset({"soft"}), results=lambda store, study, rule: target_results(store, study),
         source=target_source, title="Targets", one="query", many="queries", asks="Marks",
-        asked_in=("marks", "soft-targets"), intake=MARKS_INTAKE, asking=MARKS_ASKING,
+        asked_in=("marks", "soft-targets"), choose=choose_marking, intake=MARKS_INTAKE, asking=MARKS_ASKING,
         downloads=(
             Download("soft", "Corrected targets, SoFT’s form", "zip"),
             *_tabular(("judgements", "Marks"), ("images", "Images with what people say")),
@@ -250,18 +254,14 @@ KINDS: dict[str, Kind] = {
 
 def own_questions(kind: str, path: Path | None) -> OwnFile | None:
     """The file of questions at ``path`` for a new study. Raises ``StudyError`` for one that cannot be read or is
-    broken, and for a kind that asks only cirque's."""
+    broken."""
     if path is None:
         return None
-    if (parse := KINDS[kind].own_questions) is None:
-        able = " and ".join(f"{name} studies" for name, one in KINDS.items() if one.own_questions)
-        raise StudyError(f"A study of the kind {kind} cannot ask questions of its own yet: {able} can. Leave "
-                         "--questions out.")
     try:
         found = OwnFile(path.name, path.read_text("utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} cannot be read as UTF-8: {error}. Check the path.") from error
-    parse(found.text, found.name)
+    KINDS[kind].choose(found, tuple)
     return found
 
 

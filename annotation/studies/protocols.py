@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -110,6 +110,8 @@ def _parts(protocol: str) -> tuple[str, int]:
     return name, int(version)
 
 
+Choose = Callable[["OwnFile | None", Callable[[], Iterable[Study]]], tuple[Protocol, Mapping[str, str]]]
+""":func:`chosen` of a kind of study."""
 OWN = "questions"
 """Key in ``Study.settings`` of the text of the file that a study asks instead of one of cirque's."""
 
@@ -124,12 +126,12 @@ class OwnFile:
 
 def chosen(
     folder: Path, own: OwnFile | None, newest: Callable[[], _P], parse: Callable[[str, str], _P],
-    others: Iterable[Study],
+    others: Callable[[], Iterable[Study]],
 ) -> tuple[_P, dict[str, str]]:
     """What a new study asks, and its entries of ``Study.settings``: ``newest``, or the ``own`` file.
 
     A protocol's name stands in every answer, so it must not mean two things. Raises ``StudyError`` for a broken file,
-    and for one that has the name of one of cirque's, or of the file of one of ``others``, and another content.
+    and for one that has the name of one of cirque's, or of the file of one of ``others()``, and another content.
     """
     if own is None:
         return newest(), {}
@@ -142,7 +144,7 @@ def chosen(
         raise StudyError(f"{own.name}, protocol: {found.protocol} is a file of cirque, and this one differs from it. "
                          "Give it a name of its own, such as my-lab/1.")
     name, version = _parts(found.protocol)
-    for study in others:
+    for study in others():
         if study.protocol == found.protocol and own_text(study) != own.text:
             raise StudyError(f"{own.name}, protocol: {quoted(study.name)} asks another {found.protocol}. Raise the "
                              f"version of this one: {name}/{version + 1}.")
@@ -160,6 +162,12 @@ def asked_by(study: Study, load: Callable[[str], _P], parse: Callable[[str, str]
     read, for this is called for every answer."""
     text = own_text(study)
     return load(study.protocol) if text is None else parse(text, study.protocol)
+
+
+def line_said(problem: str, where: str) -> int | None:
+    """The line of the file ``where`` that the sentence ``problem`` of a ``StudyError`` about it names, if it does."""
+    found = re.match(rf"{re.escape(where)}(?:, line (\d+)| is not valid TOML: .*?\bline (\d+)\b)", problem)
+    return int(found[1] or found[2]) if found else None
 
 
 def newest_text(folder: str, name: str) -> str:

@@ -87,10 +87,11 @@ def create_preference(
     from annotation.kinds.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.kinds.preference.survey.settings import checked_settings
+    from annotation.kinds.preference.survey.texts import choose_survey
     from annotation.kinds.table import own_questions
     from annotation.studies.creation import check_name
 
-    own_questions("preference", own_file)
+    own = own_questions("preference", own_file)
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
                           settings.seed if seed is None else seed)
@@ -104,7 +105,7 @@ def create_preference(
         "set_names": None if set_names is None else _names(set_names), "allow_tie": allow_tie,
         "consent": _text(consent) or "", "check": check.value,
         "check_every": check_every, "lease_hours": lease_hours, "guidelines": _text(guidelines),
-        "completion_prefix": completion_prefix})
+        "completion_prefix": completion_prefix}, choose_survey(own, tuple)[0])
     plan_survey(queries or 1, layout, seconds_per_question=seconds_per_question)
     if from_table is not None:
         asked.refuse_with_table()
@@ -112,7 +113,7 @@ def create_preference(
             from_table, images, gallery, columns,
             {"per_person": per_person, "forms": forms, "shared_every": shared_every, "shared_by": shared_by,
              "reason_every": reason_every, "seconds": round(seconds_per_question), "seed": layout.seed},
-            skip_missing, dry_run, as_json, survey))
+            skip_missing, dry_run, as_json, survey, own))
     with open_stores() as stores:
         check_name(stores.studies, name)
         found = open_source(asked, settings)
@@ -132,7 +133,8 @@ def create_preference(
                 created = create_preference_study(
                     stores.studies, settings.home, name, found.queries, found.methods, found.find_picture, layout,
                     created_by=LOCAL, source=found.source, settings=survey,
-                    max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing, progress=bar)
+                    max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing, progress=bar,
+                    questions=own)
                 result["pairs"] = created.study.source["pairs"]
     if made := print_created(created, result, as_json):
         counts = made.counts

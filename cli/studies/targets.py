@@ -56,13 +56,13 @@ def create_targets(
     from annotation.studies.planner import plan_study
     from cir_core.gallery.gallery import open_gallery
 
-    own_questions("targets", questions)
+    own = own_questions("targets", questions)
     if from_table is not None:
         if folder or subset or sample:
             raise StudyError("DIR, --subset and --sample do not go with --from-table: choose the rows in the table.")
         return create_from_table("targets", name, TableArgs(
             from_table, images, gallery, columns, design_of(people, overlap, agreement_items, seconds_per_item, seed),
-            dry_run=dry_run, as_json=as_json))
+            dry_run=dry_run, as_json=as_json, questions=own))
     refuse_without_table(columns)
     if folder is None or gallery is None or images is not None:
         raise StudyError("Name the folder with the candidates, and --gallery with their images; or --from-table FILE "
@@ -88,7 +88,7 @@ def create_targets(
                 created = create_target_study(
                     stores.studies, settings.home, name, queries, source, plan, threshold=found.threshold,
                     created_by=LOCAL, source={**found.source, "sample": sample, "seed": plan.seed},
-                    max_megapixels=settings.max_image_megapixels, progress=bar)
+                    max_megapixels=settings.max_image_megapixels, progress=bar, questions=own)
     if made := print_created(created, result, as_json):
         counts = made.counts
         out.print(f"Created {made.study.name}: {counted(counts['items'], 'query', 'queries')}, "

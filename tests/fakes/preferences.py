@@ -77,3 +77,26 @@ def keep(
     tokens = {token for item in items for ids in ([item.shown["reference"]], *item.shown["sets"]) for token in ids}
     images = [StudyImage(token, token.removeprefix("t-"), 0, 0) for token in sorted(tokens)]
     store.create(study, items, images, places, seats=seats, judgements=judgements)
+
+
+OWN_SURVEY = """\
+protocol = "my-lab/1"
+set_names = ["Shelf A", "Shelf B"]
+noun = "shelf"
+intro = "Two shelves of five."
+scale = ["awful", "poor", "fair", "good", "splendid"]
+
+[[guidelines]]
+text = "Look at all of them."
+
+[questions]
+rating = "How good is {set}?"
+preferred = "Which {noun} would you walk to?"
+tie = "Neither"
+irrelevant = "Both are useless"
+reason = "Why?"
+
+[help]
+rating = "All five together."
+"""
+"""Other words for everything, and more on one question."""

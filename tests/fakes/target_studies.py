@@ -9,6 +9,7 @@ from typing import Any
 from annotation.kinds.marks.create import create_target_study
 from annotation.records import Study, StudyPlan
 from annotation.sources.targets import read_target_queries, sample_targets
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.construct.targets.files import write_stage_one
 from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
@@ -66,16 +67,36 @@ def stage_one(folder: Path, gallery: Gallery, count: int = 6, labels: Sequence[s
 def make_target_study(
     store: StudyStore, home: Path, gallery: Gallery, *, name: str = "Which fit", count: int = 6,
     sample: int | None = None, seats: int = 2, overlap: int = 1, agreement_items: int = 0, seed: int = 3,
-    candidates: int = 6,
+    candidates: int = 6, questions: OwnFile | None = None,
 ) -> Study:
     folder = stage_one(home / "stage-one" / name, gallery, count, candidates=candidates)
     found = read_target_queries(folder)
     return create_target_study(
         store, home, name, sample_targets(found, sample, seed), gallery,
         StudyPlan(seats, overlap, agreement_items, seed), threshold=found.threshold, created_by="local",
-        source={**found.source, "sample": sample, "seed": seed}).study
+        source={**found.source, "sample": sample, "seed": seed}, questions=questions).study
 
 
 def all_marked(candidates: Sequence[str], mark: str = "yes", note: str = "") -> dict[str, Any]:
     """A complete answer, of tokens."""
     return {"marks": dict.fromkeys(candidates, mark), "note": note}
+
+
+OWN_MARKS = """\
+protocol = "my-lab/1"
+title = "Your shelf"
+intro = "Somebody asks for a picture."
+question = "Would you put it on the shelf?"
+
+[[marks]]
+mark = "no"
+name = "leave it"
+key = "l"
+
+[[marks]]
+mark = "yes"
+name = "take it"
+key = "k"
+help = "Also if you would rather have another."
+"""
+"""Two marks with words and keys of their own; nobody can be unsure."""

@@ -11,10 +11,11 @@ const adjudicate = await import("../../assets/js/adjudicate/keys.js"), benchmark
 const press = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
 const rubric = { valid: { key: "5" }, flags: [{ key: "1", code: "TARGET", reasons: [] }, { key: "2", code: "TEXT", reasons: [{ key: "a" }, { key: "b" }] }] };
 const page = { set_names: ["A", "B"], allow_tie: true, questions: { tie: "Equally good", marks: [{ to: "image", text: "Irrelevant to the image" }] } };
+const marks = { question: "", marks: [{ mark: "yes", name: "fits", key: "j" }, { mark: "no", name: "does not fit", key: "n" }] };
 const calls = [];
 const does = new Proxy({}, { has: () => true, get: (_, name) => (...given) => { calls.push([name, ...given]); return name === "asking" || name === "zoomed" ? false : undefined; } });
 const KINDS = { validity: validity.keyTable(rubric, does), preference: survey.keyTable(page, does), sessions: sessions.keyTable({ points: [1, 2, 3, 4, 5] }, does),
-  targets: targets.keyTable(does) };
+  targets: targets.keyTable(marks, does) };
 function called(rows, event) {
   const row = rowOf(rows, event);
   calls.length = 0;
@@ -45,6 +46,8 @@ test("arrows lead to the next item where the kind has no other use for them", ()
   assert.deepEqual(called(KINDS.targets, press("ArrowRight")), ["move", "ArrowRight"]);
   assert.deepEqual(called(KINDS.preference, press("ArrowRight")), ["prefer", "B"]);
   assert.deepEqual(called(KINDS.targets, press("2")), ["mark", "no"]);
+  assert.deepEqual(called(KINDS.targets, press("j")), ["mark", "yes"], "a study's own key");
+  assert.equal(called(KINDS.targets, press("3")), undefined, "this study has two marks");
   assert.deepEqual(called(KINDS.preference, press("=", { shiftKey: true })), ["prefer", "tie"]);
   assert.equal(called(KINDS.validity, press("n"))?.[0], "note");
 });

@@ -6,11 +6,12 @@ from __future__ import annotations
 import io
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import unquote
 
 from fastapi import APIRouter
@@ -21,12 +22,14 @@ from starlette.responses import Response
 from annotation.kinds.intake import SEED, Intake, NewStudy, items_of
 from annotation.kinds.proposal import FIRST, preview, propose
 from annotation.kinds.table import KINDS
+from annotation.records import Study, StudyKind, StudyPlan
 from annotation.sources.tables.columns import checked
 from annotation.sources.tables.files import MOST_ROWS, Table
 from annotation.sources.tables.known import open_table
 from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
 from annotation.studies.creation import check_name
 from annotation.studies.guidelines import Guidelines, nodes_of
+from annotation.studies.protocols import OwnFile, line_said, newest_text, own_text
 from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError, UnknownItem
 from cir_core.gallery.gallery import list_galleries, open_gallery
 from cir_core.images.load import process_image, within
@@ -44,6 +47,7 @@ from web.studies.uploads import Draft, Drafts
 _HEAD = 5            # rows that are shown
 _CELL = 200          # characters of one
 _EDGE = 1280         # pixels of a picture
+_QUESTIONS = "questions.toml"   # what an own file is called in errors
 _OPTION = re.compile(r" ?\(--[^()]*\)")   # of the command line, in a sentence
 _ASKED = ("draft", "kind", "columns")
 _ALSO = ("gallery", "skip_missing", "design")
@@ -57,7 +61,8 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage")
-        return {"kinds": [_kind_json(name, intake, settings.seed) for name, intake in intakes.items()],
+        studies = services.study_store.studies()
+        return {"kinds": [_kind_json(name, intake, settings.seed, studies) for name, intake in intakes.items()],
                 "galleries": [{"name": one.name, "size": one.size} for one in list_galleries(settings.home)
                               if one.status == "complete"],
                 "most_mb": settings.max_study_upload_mb}
@@ -122,6 +127,27 @@ def new_study_routes(services: Services) -> APIRouter:
             raise StudyError(f"“items” must be a whole number from 1 to {MOST_ROWS:,}.")
         return _forecast(intake, sent["items"], sent["design"])
 
+    def questions(visitor: Visitor, query: Mapping[str, str]) -> object:
+        """What a study asks, if it has a file of its own, or else the newest of the kind, to begin from."""
+        check(visitor, "manage")
+        if name := query.get("study"):
+            return {"text": own_text(services.study_store.study(name)) or ""}
+        return {"text": newest_text(*KINDS[_kind(query.get("kind"), intakes)[0]].asked_in)}
+
+    def check_questions(visitor: Visitor, sent: Fields) -> object:
+        """How judges will see them; {"problem", "line"} for a file with a fault, which is no reason to lose it."""
+        check(visitor, "manage")
+        kind, _ = _kind(sent["kind"], intakes)
+        try:
+            own = _own(sent["text"])
+            asked, kept = KINDS[kind].choose(own, services.study_store.studies)
+        except StudyError as error:
+            problem = public_message(error)
+            return {"problem": problem, "line": line_said(problem, _QUESTIONS)}
+        study = Study("", "Preview", kind, asked.protocol, StudyPlan(1, 1, 0, 0), True, kept, {}, "",
+                      datetime.now(UTC))
+        return {"protocol": asked.protocol, "page": {**KINDS[kind].answers.page(study), "own_guidelines": []}}
+
     def guide(visitor: Visitor, sent: Fields) -> object:
         """Guidelines as people will read them."""
         draft = of(visitor, sent)
@@ -144,6 +170,7 @@ def new_study_routes(services: Services) -> APIRouter:
             made = found.create(NewStudy(
                 services.study_store, settings.home, sent["name"], visitor.name, design, found.pictures,
                 {"seed": design["seed"]}, settings.max_image_megapixels, skip,
+                questions=_own(sent.get("questions", "")),
                 guidelines=Guidelines(text, _beside(draft.guidelines)) if text.strip() else None,
                 accepting=sent.get("open") is True))
         drafts.discard(draft)
@@ -151,13 +178,14 @@ def new_study_routes(services: Services) -> APIRouter:
 
     return _joined(json_routes("/studies/new", {
         "/choices": get_endpoint(choices, slow=True), "/files": get_endpoint(files, slow=True),
-        "/table": get_endpoint(table, slow=True),
+        "/table": get_endpoint(table, slow=True), "/questions": get_endpoint(questions, slow=True),
     }, {
         "/begin": post_endpoint(begin, (), slow=True), "/drop": post_endpoint(drop, ("draft", "part"), ("name",)),
         "/look": post_endpoint(look, _ASKED, _ALSO, slow=True),
         "/plan": post_endpoint(plan, ("kind", "items", "design"), slow=True),
         "/guide": post_endpoint(guide, ("draft", "text")),
-        "/create": post_endpoint(create, (*_ASKED, "name"), (*_ALSO, "guidelines", "open"), slow=True),
+        "/check": post_endpoint(check_questions, ("kind", "text"), slow=True),
+        "/create": post_endpoint(create, (*_ASKED, "name"), (*_ALSO, "guidelines", "questions", "open"), slow=True),
     }), drafts, settings)
 
 
@@ -223,10 +251,10 @@ def _said_on_a_page() -> Iterator[None]:
         raise StudyError(_OPTION.sub("", public_message(error))) from error
 
 
-def _kind(name: object, intakes: Mapping[str, Intake]) -> tuple[str, Intake]:
+def _kind(name: object, intakes: Mapping[str, Intake]) -> tuple[StudyKind, Intake]:
     if not isinstance(name, str) or name not in intakes:
         raise StudyError(f"There is no kind of study {quoted(name)}. There are: {', '.join(intakes)}.")
-    return name, intakes[name]
+    return cast(StudyKind, name), intakes[name]
 
 
 def _table(draft: Draft, intakes: Mapping[str, Intake]) -> Table:
@@ -259,9 +287,18 @@ def _beside(folder: Path) -> Callable[[str], Path | None]:
                               and path.resolve().is_relative_to(folder.resolve())), None)
 
 
-def _kind_json(name: str, intake: Intake, seed: int) -> Json:
+def _own(sent: object) -> OwnFile | None:
+    if not isinstance(sent, str):
+        raise StudyError("“questions” must be a text.")
+    return OwnFile(_QUESTIONS, sent) if sent.strip() else None
+
+
+def _kind_json(name: str, intake: Intake, seed: int, studies: Sequence[Study]) -> Json:
     kind = KINDS[name]
+    earlier = {one.protocol: one.name for one in studies if one.kind == name and own_text(one) is not None}
     return {"kind": name, "title": kind.title, "one": kind.one, "many": kind.many, "about": intake.about,
+            "asks": kind.asks, "protocol": kind.choose(None, tuple)[0].protocol,
+            "earlier": [{"study": study, "protocol": protocol} for protocol, study in earlier.items()],
             "fields": [{"name": one.name, "title": one.title, "required": one.required, "many": one.many,
                         "least": one.least} for one in intake.fields],
             "design": [{**asdict(one), **({"value": seed} if one is SEED else {})} for one in intake.design]}

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from annotation.kinds.creation import Named, PictureSource, Subject, create_of_subjects
-from annotation.kinds.marks.answers import newest_marking
+from annotation.kinds.marks.answers import choose_marking
 from annotation.records import Study, StudyPlan
 from annotation.sources.targets import TargetQuery
 from annotation.studies.creation import Created, Progress, check_name
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.construct.targets.provenance import Candidate
 from cir_core.errors import StudyError
@@ -26,7 +27,7 @@ from cir_core.types.records import new_id
 def create_target_study(
     store: StudyStore, home: Path, name: str, queries: Sequence[TargetQuery], gallery: PictureSource,
     plan: StudyPlan, *, threshold: float, created_by: str, source: Mapping[str, Any], max_megapixels: float = 64.0,
-    progress: Progress | None = None,
+    progress: Progress | None = None, questions: OwnFile | None = None,
 ) -> Created:
     """Create a study of ``queries``, with image snapshots of ``gallery`` in ``home``.
 
@@ -34,21 +35,23 @@ def create_target_study(
     confidence and which one is the data set's own target can be told from no place in it. Every query has its own
     names of its images. Queries of which an image is missing are left out and counted.
 
-    Raises ``StudyError`` for a taken name and an impossible plan, before any work is done, and if no query is left;
-    ``StorageError`` for a full disk.
+    Raises ``StudyError`` for a taken name, an impossible plan and a broken file of questions, before any work is done,
+    and if no query is left; ``StorageError`` for a full disk.
 
     Args:
         plan: its ``agreement_items`` are sampled equally from the files of the source.
         threshold: from which confidence on stage 1 counts a candidate as a target.
         source: origin of the queries, in plain JSON.
         progress: processed images, and their total.
+        questions: what is asked; None: cirque's marks.
 
     ``Created.counts``: items, pictures, dropped, places (assignments), candidates.
     """
     name = check_name(store, name)
     if not queries:
         raise StudyError("There is no query to mark. Name a folder with candidates.")
-    study = Study(new_id(), name, "targets", newest_marking(), plan, True, {},
+    marking, settings = choose_marking(questions, store.studies)
+    study = Study(new_id(), name, "targets", marking.protocol, plan, True, settings,
                   {**source, "gallery": gallery.name, "threshold": threshold}, created_by, datetime.now(UTC))
     subjects = []
     for query in queries:

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from annotation.kinds.marks.answers import marking_of
 from annotation.records import Decision, Item, Judgement, Study, by_item, decided
 from annotation.studies.overview import Results, study_json
+from annotation.studies.protocols import own_text
 from annotation.studies.store import StudyStore
 
 
@@ -109,7 +111,9 @@ def target_results(store: StudyStore, study: Study) -> Results:
     rows = target_rows(study, store.items(study.study_id), store.judgements(study.study_id),
                        store.decisions(study.study_id))
     threshold = threshold_of(study)
-    heads = ("data set", "marked", "answers", "yes", "no", "undecided", "confirmed", "missed", "original")
+    names = marking_of(study).names
+    heads = ("data set", "marked", "answers", names["yes"].lower(), names["no"].lower(), "undecided", "confirmed",
+             "missed", "original")
     return Results(
         ([heads, *((row.dataset or "all", part(row.marked, row.queries), f"{row.answers:,}", f"{row.yes:,}",
                     f"{row.no:,}", f"{row.undecided:,}", part(row.confirmed, row.by_model), f"{row.missed:,}",
@@ -117,7 +121,7 @@ def target_results(store: StudyStore, study: Study) -> Results:
         "Images by the adjudicator, else the majority of yes and no. Confirmed: of the images with a confidence of "
         f"{threshold:g} or more those with a yes; missed: a yes, and a lower confidence or none; original: the data "
         "set's own targets with a yes.",
-        {"threshold": threshold, "rows": [asdict(row) for row in rows]})
+        {"threshold": threshold, "names": dict(names), "rows": [asdict(row) for row in rows]})
 
 
 def target_source(study: Study) -> list[list[str]]:
@@ -139,7 +143,8 @@ def results_json(
         queries[one.item.key]["images"].append({
             "image": one.image, "confidence": one.confidence, "target": one.verdict, "marks": dict(one.marks),
             "decided": one.decided, "found": [dict(place) for place in one.found]})
-    return {**study_json(study, counts), "source": dict(study.source),
+    own = own_text(study)
+    return {**study_json(study, counts), "source": dict(study.source), **({} if own is None else {"questions": own}),
             "rows": [asdict(row) for row in target_rows(study, items, judgements, decisions)],
             "queries": queries}
 

@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from annotation.kinds.preference.survey import plan
 from annotation.kinds.preference.survey.position import SurveyFlow
-from annotation.kinds.preference.survey.texts import as_page, load_survey, preference_question, set_names
+from annotation.kinds.preference.survey.texts import as_page, preference_question, set_names, survey_of
 from annotation.records import Item, OpenAssignments, Reassignment, Study, Why
 from annotation.studies.input_limits import NOTE_LIMIT
 from annotation.studies.kinds import (
@@ -60,7 +60,7 @@ class Preference:
         contradicts the ratings, unless confirmed. Only the irrelevance marks have defaults; a reason is
         required if ``extra["reason"]`` is set.
         """
-        first, survey = _first(extra), load_survey(study.protocol)
+        first, survey = _first(extra), survey_of(study)
         names = set_names(survey, study.settings)
         given = object_of(answer, FIELDS, "A rating")
         ratings = _ratings(given.get("ratings"), names)
@@ -90,7 +90,7 @@ class Preference:
         return {
             "ratings": {side: rating if is_rating(rating := ratings.get(side)) else None for side in SIDES},
             "preferred": preferred if preferred in (*SIDES, TIE) else None,
-            "irrelevant": {to: marks.get(to) is True for to in load_survey(study.protocol).marks},
+            "irrelevant": {to: marks.get(to) is True for to in survey_of(study).marks},
             "reason": draft_text(given, "reason"),
             "confirmed": False,
         }
@@ -105,7 +105,7 @@ class Preference:
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """:func:`annotation.kinds.preference.survey.texts.as_page`, and ``reason_limit``."""
-        return as_page(load_survey(study.protocol), study.settings) | {"reason_limit": NOTE_LIMIT}
+        return as_page(survey_of(study), study.settings) | {"reason_limit": NOTE_LIMIT}
 
     def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
         """1 for the same preference, a half where one of the two is a tie."""
@@ -130,7 +130,7 @@ class Preference:
     def told(
         self, answer: Mapping[str, Any], item: Item, study: Study, *, extra: Mapping[str, Any] = NOTHING,
     ) -> str:
-        names = set_names(load_survey(study.protocol), study.settings)
+        names = set_names(survey_of(study), study.settings)
         shown = as_shown(answer, extra)
         ratings = ", ".join(f"{name} {shown['ratings'][side]}" for side, name in zip(SIDES, names, strict=True))
         preferred = shown["preferred"]

@@ -10,7 +10,7 @@ from annotation.analysis.records import Selection, StudyAnswers
 from annotation.kinds.asking import Asked, Asking, ComparedQuestion, ShownImage, with_guidelines
 from annotation.kinds.preference.answers import RATINGS, SIDES, TIE, shown_sets
 from annotation.kinds.preference.report.report import answers_that_count
-from annotation.kinds.preference.survey.texts import as_page, load_survey
+from annotation.kinds.preference.survey.texts import as_page, survey_of
 from annotation.quality.rules import Rules
 from annotation.records import Item, Study
 from cir_core.language.tasks.forms import Form, FormField
@@ -18,16 +18,19 @@ from cir_core.language.tasks.forms import Form, FormField
 
 def asked(item: Item, study: Study, extra: Mapping[str, Any]) -> Asked:
     """The reference image and both sets, that of ``extra["first"]`` first."""
-    page = as_page(load_survey(study.protocol), study.settings)
+    page = as_page(survey_of(study), study.settings)
     names, questions, labels = page["set_names"], page["questions"], page["labels"] or {}
+    more = page["help"]
     scale = "; ".join(f"{one['value']}: {one['name']}" for one in page["scale"])
     tie = f', or "{TIE}": {questions["tie"]}' if page["allow_tie"] else ""
     fields = (
-        *(FormField(f"rating_{side}", "number", f"{text} ({scale})", RATINGS)
+        *(FormField(f"rating_{side}", "number", _helped(f"{text} ({scale})", more["rating"]), RATINGS)
           for side, text in zip(SIDES, questions["ratings"], strict=True)),
-        FormField("preferred", "choice", f'{questions["preferred"]} "A" is {names[0]}, "B" is {names[1]}{tie}.',
+        FormField("preferred", "choice", _helped(
+            f'{questions["preferred"]} "A" is {names[0]}, "B" is {names[1]}{tie}.', more["preferred"]),
                   (*SIDES, TIE) if page["allow_tie"] else SIDES),
-        *(FormField(f"irrelevant_{mark['to']}", "yes", mark["text"]) for mark in questions["marks"]))
+        *(FormField(f"irrelevant_{mark['to']}", "yes", _helped(mark["text"], more["irrelevant"]))
+          for mark in questions["marks"]))
     sets = shown_sets(item, extra)
     return Asked(
         Form(with_guidelines(study, page["intro"], "\n".join(f"- {line}" for line in page["guidelines"])), fields),
@@ -35,6 +38,10 @@ def asked(item: Item, study: Study, extra: Mapping[str, Any]) -> Asked:
         (ShownImage(labels.get("image", "the reference image"), item.shown["reference"]),
          *(ShownImage(f"{name}, result", token, small=True)
            for name, tokens in zip(names, sets, strict=True) for token in tokens)))
+
+
+def _helped(question: str, more: str) -> str:
+    return f"{question} {more}".strip()
 
 
 def answer(given: Mapping[str, Any], reason: str, item: Item, again: bool) -> Mapping[str, Any]:

@@ -16,11 +16,12 @@ from annotation.kinds.preference.sources import SurveyQuery
 from annotation.kinds.preference.survey.flow import SECRET
 from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey, survey_places
 from annotation.kinds.preference.survey.settings import checked_settings
-from annotation.kinds.preference.survey.texts import newest_survey
+from annotation.kinds.preference.survey.texts import choose_survey
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.studies.completion import new_secret
 from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
@@ -69,7 +70,7 @@ def create_preference_study(
     store: StudyStore, home: Path, name: str, queries: Sequence[SurveyQuery], methods: Sequence[str],
     find_picture: FindPicture, layout: SurveyLayout, *, created_by: str, source: Mapping[str, Any],
     settings: Mapping[str, Any] | None = None, max_megapixels: float = 64.0, skip_missing: bool = False,
-    progress: Progress | None = None,
+    progress: Progress | None = None, questions: OwnFile | None = None,
 ) -> Created:
     """Create a study that asks which of two methods' sets is better, with image snapshots in ``home``.
 
@@ -78,33 +79,35 @@ def create_preference_study(
     that lack one are listed in an error, or with ``skip_missing`` left out and counted, and method pairs are
     drawn again for the rest.
 
-    Raises ``StudyError`` for a taken name, and invalid settings or layout, before any work is done;
+    Raises ``StudyError`` for a taken name, a broken survey, and invalid settings or layout, before any work is done;
     ``StorageError`` for a full disk.
 
     Args:
         methods: all methods to compare.
         settings: override :data:`annotation.kinds.preference.survey.texts.SETTINGS`; ``layout`` overrides both.
         progress: processed images, and their total.
+        questions: the survey; None: HS-FashionIQ's.
 
     ``Created.counts``: items, pictures, dropped (missing image), skipped (no two methods with different
     images), places (assignments), people, shared.
     """
     name = check_name(store, name)
-    checked = checked_settings(settings or {})
-    questions, _ = make_questions(queries, methods, layout.seed)
-    plan_survey(len(questions), layout)   # a bad layout is refused before the work
+    survey, own = choose_survey(questions, store.studies)
+    checked = checked_settings(settings or {}, survey)
+    # A bad layout is refused before the work.
+    plan_survey(len(make_questions(queries, methods, layout.seed)[0]), layout)
     study_id = new_id()
     with cleared(store, home), freezing(home, study_id) as freezer:
-        questions, drawn, dropped = _freeze(
+        asked, drawn, dropped = _freeze(
             queries, methods, layout.seed, find_picture, freezer, max_megapixels, skip_missing, progress)
-        items, images = _items(study_id, questions, freezer, layout.seed)
+        items, images = _items(study_id, asked, freezer, layout.seed)
         places = survey_places(items, layout)
         freezer.keep_only(())
         freezer.finish()
         forecast = plan_survey(len(items), layout)
-        kept_settings = {**checked, **layout.settings(len(items)), SECRET: new_secret()}
+        kept_settings: dict[str, Any] = {**checked, **layout.settings(len(items)), SECRET: new_secret(), **own}
         plan = StudyPlan(forecast.people, 1, 0, layout.seed, kept_settings["lease_hours"])
-        study = Study(study_id, name, "preference", newest_survey().protocol, plan, True, kept_settings,
+        study = Study(study_id, name, "preference", survey.protocol, plan, True, kept_settings,
                       {**source, "pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}},
                       created_by, datetime.now(UTC))
         store.create(study, items, images, places)

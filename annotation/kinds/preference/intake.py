@@ -57,7 +57,8 @@ def create(new: NewStudy, queries: Sequence[SurveyQuery]) -> Created:
     return create_preference_study(
         new.store, new.home, new.name, queries, methods, new.pictures, layout_of(new.design),
         created_by=new.created_by, source={**new.source, "methods": list(methods)}, settings=new.settings,
-        max_megapixels=new.max_megapixels, skip_missing=new.skip_missing, progress=new.progress)
+        max_megapixels=new.max_megapixels, skip_missing=new.skip_missing, progress=new.progress,
+        questions=new.questions)
 
 
 INTAKE = Intake(

@@ -4,7 +4,7 @@ are written in ``assets/questions``: CIRCLED's five, of appendix D, which langua
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from statistics import fmean
@@ -125,7 +125,7 @@ def questions_of(study: Study) -> Questions:
     return asked_by(study, load_questions, parse_questions)
 
 
-def choose_questions(own: OwnFile | None, others: Iterable[Study]) -> tuple[Questions, dict[str, str]]:
+def choose_questions(own: OwnFile | None, others: Callable[[], Iterable[Study]]) -> tuple[Questions, dict[str, str]]:
     """:func:`annotation.studies.protocols.chosen`."""
     return chosen(_FOLDER, own, lambda: load_questions(newest_questions()), parse_questions, others)
 

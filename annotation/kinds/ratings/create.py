@@ -50,7 +50,7 @@ def create_session_study(
     name = check_name(store, name)
     if not sampled:
         raise StudyError("There is no session to rate. Name files with sessions.")
-    asked, settings = choose_questions(questions, store.studies())
+    asked, settings = choose_questions(questions, store.studies)
     study = Study(new_id(), name, "sessions", asked.protocol, plan, True, settings, dict(source), created_by,
                   datetime.now(UTC))
     found = [(one, gallery_for(galleries, one.source, one.session.subset)) for one in sampled]

@@ -53,7 +53,7 @@ def create_validity_study(
     name = check_name(store, name)
     if not queries:
         raise StudyError("There is no query to judge. Choose other categories, or another source.")
-    rubric, own = choose_rubric(questions, store.studies())
+    rubric, own = choose_rubric(questions, store.studies)
     numbers = {"unsure_after": rubric.unsure_after, "broad_at": rubric.broad_at} if own else SETTINGS
     study = Study(new_id(), name, "validity", rubric.protocol, plan, True, {**numbers, **(settings or {}), **own},
                   dict(source), created_by, datetime.now(UTC))

@@ -9,7 +9,7 @@ that people have judged with is never changed; another wording is another versio
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -168,7 +168,7 @@ def rubric_of(study: Study) -> Rubric:
     return asked_by(study, load_rubric, parse_rubric)
 
 
-def choose_rubric(own: OwnFile | None, others: Iterable[Study]) -> tuple[Rubric, dict[str, str]]:
+def choose_rubric(own: OwnFile | None, others: Callable[[], Iterable[Study]]) -> tuple[Rubric, dict[str, str]]:
     """:func:`annotation.studies.protocols.chosen`."""
     return chosen(_FOLDER, own, newest_rubric, parse_rubric, others)
 

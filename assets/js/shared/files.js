@@ -10,9 +10,7 @@ async function fetched(/** @type {string} */ address) {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
     if (!answer.ok) return (await answer.json()).problem;
     const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition") || "") || [];
-    const content = URL.createObjectURL(await answer.blob());
-    giveFile(content, decodeURIComponent(encoded || "study"));
-    setTimeout(() => URL.revokeObjectURL(content), 60000);
+    giveBlob(await answer.blob(), decodeURIComponent(encoded || "study"));
     return "";
   } catch {
     return "The server does not answer. Check that it is running and try again.";
@@ -21,6 +19,15 @@ async function fetched(/** @type {string} */ address) {
 
 // ``content``: an address of this page's own, data: or blob:.
 const giveFile = (/** @type {string} */ content, /** @type {string} */ name) => h("a", { href: content, download: name }).click();
+
+/** Hands a text of the page to the browser as a file. @param {string} text @param {string} name */
+export const giveText = (text, name) => giveBlob(new Blob([text], { type: "text/plain;charset=utf-8" }), name);
+
+function giveBlob(/** @type {Blob} */ blob, /** @type {string} */ name) {
+  const content = URL.createObjectURL(blob);
+  giveFile(content, name);
+  setTimeout(() => URL.revokeObjectURL(content), 60000);
+}
 
 // A menu of links, so that they can be copied; a click fetches, for what cannot be made is said in a sentence.
 /** @param {string} label @param {{ address(): string, what: string, kind?: string }[]} entries @param {(sentence: string) => void} problem hears what went wrong */

@@ -66,6 +66,7 @@ type Mark = "either" | "image" | "text";
 interface Survey {
   protocol: string; intro: string; set_names: [string, string]; scale: { value: number; name: string }[]; guidelines: string[];
   labels: { image: string; text: string } | null;
+  help: { rating: string; preferred: string; irrelevant: string; reason: string };
   questions: { ratings: [string, string]; preferred: string; tie: string; marks: { to: Mark; text: string }[]; reason: string };
   allow_tie: boolean; form_size: number; reason_limit: number;
 }
@@ -85,7 +86,8 @@ interface SessionPage { title: string; intro: string; questions: SessionQuestion
 interface SessionRatings { ratings: Record<string, number | null>; reason: string }
 
 /** What a person reads in a target study. */
-interface TargetPage { intro: string; marks: string[]; guide: { title: string; text: string }[]; note_limit: number }
+interface TargetMark { mark: string; name: string; key: string; help: string }
+interface TargetPage { title: string; intro: string; question: string; marks: TargetMark[]; guide: { title: string; text: string }[]; note_limit: number }
 /** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
 interface TargetMarks { marks: Record<string, string>; note: string }
 
@@ -374,7 +376,11 @@ interface NewKind {
   kind: Kind; title: string; one: string; many: string; about: string;
   fields: { name: string; title: string; required: boolean; many: boolean; least: number }[];
   design: { name: string; title: string; value: number; least: number; most: number; explained: string }[];
+  asks: string; protocol: string; earlier: { study: string; protocol: string }[];
 }
+/** A file of questions of one's own; `own`: whether the study asks it. */
+interface DraftQuestions { own: boolean; text: string }
+interface CheckedQuestions { problem?: string; line?: number | null; protocol: string; page: object }
 interface DraftTable { file: string; names: string[]; rows: number; notes: string[]; head: string[][]; kind: Kind | null; columns: Record<string, Record<string, string[]>> }
 interface DraftForecast {
   problem?: string; people: number; hours_per_person: number; hours_total: number; items_per_person?: number; per_person?: number; judgements?: number;
@@ -384,7 +390,7 @@ interface DraftLook { items: number; counts: Record<string, number>; notes: stri
 interface Answers {
   "studies/new/choices": { kinds: NewKind[]; galleries: { name: string; size: number }[]; most_mb: number }; "studies/new/begin": { draft: string };
   "studies/new/files": DraftFiles; "studies/new/drop": DraftFiles; "studies/new/table": DraftTable; "studies/new/look": DraftLook; "studies/new/plan": DraftForecast;
-  "studies/new/guide": { nodes: GuideNode[] }; "studies/new/create": { name: string; items: number; notes: string[] };
+  "studies/new/questions": { text: string }; "studies/new/check": CheckedQuestions; "studies/new/guide": { nodes: GuideNode[] }; "studies/new/create": { name: string; items: number; notes: string[] };
   "jobs/all": { jobs: Job[]; may_index: boolean }; "jobs/stop": { stopping: boolean }; "jobs/resume": { id: string }; "jobs/forget": { id: string }; "jobs/index": { id: string };
   "jobs/choices": { folders: string[]; encoders: string[]; usual: string; galleries: string[] };
   "weights": WeightsState; "weights/fetch": WeightsState; "weights/stop": WeightsState;

@@ -9,6 +9,7 @@ from typing import ClassVar
 from annotation.analysis.people.profiles import People
 from annotation.analysis.people.times import Times
 from annotation.analysis.records.common import About, Rater
+from annotation.kinds.marks.answers import Marking
 from cir_core.reports.records import Estimate
 
 
@@ -95,6 +96,7 @@ class TargetReport:
     title: ClassVar[str] = "Target report"
 
     about: About
+    marking: Marking               # what people were asked
     raters: tuple[Rater, ...]
     n_queries: int
     marked: int

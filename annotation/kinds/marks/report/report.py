@@ -19,7 +19,7 @@ from annotation.analysis.rendering import estimate_json, estimates_json
 from annotation.analysis.selection import check_options, raters, seat_numbers, select, wrong_kind
 from annotation.analysis.statistics.agreement import statistics_of
 from annotation.analysis.statistics.matrix import Ratings
-from annotation.kinds.marks.answers import MARKS
+from annotation.kinds.marks.answers import MARKS, marking_of
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement, mean_kappa, pair_marks
 from annotation.kinds.marks.report.records import MarkAgreement, ModelAgreement, PersonMarks, TargetReport
@@ -60,9 +60,10 @@ def target_report(
     shared = sum(len(of) > 1 for of in given.values())
     return TargetReport(
         about(answers, chosen, selection, options, _notes(chosen, len(given), shared, len(decided) - len(known))),
-        found.raters, len(chosen.items), len(given), shared, len(chosen.judgements), len(decided),
-        sum(one.verdict is True for one in decided), len(found.images) - len(decided), len(decided) - len(known),
-        threshold, mark_agreement(found.marks, options), pair_marks(found.marks, found.raters, options),
+        marking_of(answers.study), found.raters, len(chosen.items), len(given), shared, len(chosen.judgements),
+        len(decided), sum(one.verdict is True for one in decided), len(found.images) - len(decided),
+        len(decided) - len(known), threshold, mark_agreement(found.marks, options),
+        pair_marks(found.marks, found.raters, options),
         thresholds.curve(compared, threshold, options.undefined), thresholds.choice(compared, threshold, options),
         tuple(_person(number, one, chosen, found.marks, options) for number, one in enumerate(found.raters)),
         people_of(Ratings(found.marks.codes, ("no", "yes"), "image"), found.raters, "nominal", options,

@@ -15,6 +15,7 @@ from annotation.analysis.rendering import (
     values,
 )
 from annotation.analysis.statistics.agreement import statistics_of
+from annotation.kinds.marks.answers import USUAL
 from annotation.kinds.marks.report.records import ModelAgreement, TargetReport, ThresholdPoint
 from cir_core.reports.figures import lines
 from cir_core.reports.records import count, number, ranged, share, text
@@ -26,7 +27,8 @@ _MEASURES = (("kappa", "Cohen’s κ"), ("agreement", "Agreement"), ("precision"
 def target_sections(report: TargetReport) -> tuple[Section, ...]:
     """All sections in order."""
     return (_glance(report), _agreement(report), _threshold(report), _people(report),
-            *(times_section(report.times, "Images marked yes", "share", "query") if report.times else ()),
+            *(times_section(report.times, f"Images marked {_said(report, 'yes')}", "share", "query")
+              if report.times else ()),
             method_section(report.about, report.raters, _how(report)))
 
 
@@ -34,13 +36,15 @@ def _glance(report: TargetReport) -> Section:
     choice, used = report.choice, f"{report.threshold:g}"
     return Section(
         "glance", "At a glance",
-        "People mark each candidate of a query: does it answer the query? κ is 1 if all agree and 0 at chance level. "
-        "The model’s confidences are compared with the majority of people.",
+        f"People mark each candidate of a query: {report.marking.question or 'does it answer the query?'} κ is 1 if "
+        "all agree and 0 at chance level. The model’s confidences are compared with the majority of people."
+        + _own(report),
         (
             counted("Queries marked", report.marked, report.n_queries, "queries"),
             counted("Images that people take as targets", report.targets, report.decided, "images with a majority"),
             headline("Cohen’s κ of people, mean of pairs", report.agreement.kappa, "number", "images"),
-            headline("Marked unsure", report.agreement.unsure, "share", "marks"),
+            *([headline(f"Marked {_said(report, 'unsure')}", report.agreement.unsure, "share", "marks")]
+              if _unsure(report) else []),
             headline(f"κ of the model at {used} and people", choice.used.kappa, "number", "images"),
             headline("Threshold that agrees best", choice.best, "number", "images",
                      "The interval is that of the choice, over draws of queries."),
@@ -50,20 +54,37 @@ def _glance(report: TargetReport) -> Section:
         tables=notes_table(report))
 
 
+def _own(report: TargetReport) -> str:
+    """What the marks of a file of one's own are called."""
+    marks = report.marking.marks
+    return "" if marks == USUAL else (
+        f" In {report.about.protocol} " + ", ".join(f"“{one.title}” is {one.mark}" for one in marks) + ".")
+
+
+def _said(report: TargetReport, mark: str) -> str:
+    return mark if report.marking.marks == USUAL else f"“{report.marking.names[mark]}”"
+
+
+def _unsure(report: TargetReport) -> bool:
+    return "unsure" in report.marking.codes
+
+
 def _agreement(report: TargetReport) -> Section:
     of = report.agreement
     rows: tuple[tuple[str, Estimate, str], ...] = (
         ("Cohen’s κ, mean of pairs", of.kappa, "images"),
         *sorted((one.name, of.pooled[one.key], "images") for one in statistics_of("nominal")),
         ("Agreement, mean of pairs", of.agreement, "images"),
-        ("Unanimous", of.unanimous, "images"), ("Marked unsure", of.unsure, "marks"))
+        ("Unanimous", of.unanimous, "images"),
+        *([(f"Marked {_said(report, 'unsure')}", of.unsure, "marks")] if _unsure(report) else []))
     whole = ReportTable(
         "agreement", "Agreement among people",
         (text("measure", "Measure"), *ranged("value", "Value"), count("n", "n"), text("unit", "of"),
          text("reason", "Remark")),
         tuple((name, *values(one), one.n, unit, reasons({name: one})) for name, one, unit in rows),
-        "Over images to which two people or more say yes or no. “Unsure” is no answer here; its share of all marks "
-        "stands in the last row.")
+        "Over images to which two people or more say yes or no." + (
+            f" “{report.marking.names['unsure']}” is no answer here; its share of all marks stands in the last row."
+            if _unsure(report) else ""))
     pairs = ReportTable(
         "pairs", "Pairs of people",
         (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("kappa", "κ"),
@@ -124,8 +145,9 @@ def _alt(curve: tuple[ThresholdPoint, ...], used: float) -> str:
 def _people(report: TargetReport) -> Section:
     table = ReportTable(
         "people", "People",
-        (text("person", "Person"), count("answers", "Queries"), count("yes", "Yes"), count("no", "No"),
-         count("unsure", "Unsure"), share("share", "Share of yes"), number("kappa", "κ with others"),
+        (text("person", "Person"), count("answers", "Queries"),
+         *(count(mark, name) for mark, name in report.marking.names.items()),
+         share("share", f"Share of {_said(report, 'yes')}"), number("kappa", "κ with others"),
          text("reason", "Remark")),
         tuple((one.name, one.answers, one.marks["yes"], one.marks["no"], one.marks["unsure"],
                one.marks["yes"] / decided if (decided := one.marks["yes"] + one.marks["no"]) else None, one.kappa,

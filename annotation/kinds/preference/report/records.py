@@ -86,6 +86,7 @@ class PreferenceReport:
     sides: tuple[Estimate, ...] = ()               # of each rater: preferences for the set shown first
     method_ratings: Mapping[str, tuple[int, ...]] = field(default_factory=dict)    # sets of it with 1 to 5
     times: Times | None = None                     # over time: the mean of an answer's two ratings
+    asked: str = ""                                # own survey, in words; "": one of cirque's
 
     @property
     def ratings_alpha(self) -> Estimate:

@@ -57,6 +57,7 @@ from annotation.kinds.preference.report.notes import (
     shared_questions,
 )
 from annotation.kinds.preference.report.records import MethodPair, MetricReport, PreferenceReport
+from annotation.kinds.preference.survey.texts import in_words
 from annotation.quality.care import outcomes_of
 from annotation.quality.rules import Removed, Rules, apply_rules, rules_of
 from annotation.records import Item, Judgement, name_key
@@ -97,6 +98,7 @@ def preference_report(
     inside = {one.judgement_id for one in selected.judgements}
     return PreferenceReport(
         about=about(answers, selected, selection, options, notes),
+        asked=in_words(answers.study),
         raters=people,
         n_people=len({name_key(one.annotator) for one in selected.judgements}), n_questions=len(answered),
         n_answers=len(selected.judgements), n_valid=len(valid), rules=rules.as_settings(),

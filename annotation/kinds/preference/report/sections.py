@@ -103,7 +103,8 @@ def _ratings(report: PreferenceReport) -> Section:
         "A small p means that ratings are not normal, which is why correlations are by ranks.")
     return Section(
         "ratings", "Ratings",
-        "Each answer rates both sets from 1 to 5. Agreement is measured on the questions that several people answered.",
+        "Each answer rates both sets from 1 to 5. Agreement is measured on the questions that several people answered. "
+        + report.asked,
         (
             headline("Mean rating", report.mean_rating, "number", "rated sets"),
             headline("Krippendorff’s α of ratings (ordinal)", report.ratings_alpha, "number", "sets"),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from annotation.kinds.preference.survey import flow
-from annotation.kinds.preference.survey.texts import SETTINGS, load_survey, set_names
+from annotation.kinds.preference.survey.texts import SETTINGS, set_names, survey_of
 from annotation.records import AnswerContext, Assignment, EventKind, Item, Study, SurveyPosition, Workspace
 from annotation.studies.kinds import GateResult, OwnAssignments
 from annotation.studies.overview import WorkProgress
@@ -149,5 +149,5 @@ def survey_overview(study: Study, assignments: Iterable[Assignment]) -> SurveyOv
 def settings_shown(study: Study) -> dict[str, Any]:
     """The settings that screens name, as plain JSON; of the consent only whether there is one."""
     of = {**SETTINGS, **study.settings, "consent": bool(study.settings.get("consent")),
-          "set_names": list(set_names(load_survey(study.protocol), study.settings))}
+          "set_names": list(set_names(survey_of(study), study.settings))}
     return {name: of.get(name) for name in _SHOWN}

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from annotation.kinds.preference.survey.texts import SETTINGS, newest_survey
+from annotation.kinds.preference.survey.texts import LONGEST_NAME, SETTINGS, Survey, newest_survey
 from cir_core.errors import StudyError
 from cir_core.support.texts import can_be_stored, quoted
 
-LONGEST_NAME = 40          # of a set, as on buttons
 LONGEST_TEXT = 20_000      # of consent and guidelines
 LONGEST_PREFIX = 20
 CHECKS = ("sum", "instruction", "none")
 _YEAR = 8760               # hours
 
 
-def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+def checked_settings(settings: Mapping[str, Any], survey: Survey | None = None) -> dict[str, Any]:
     """``settings`` merged over :data:`annotation.kinds.preference.survey.texts.SETTINGS`. Raises ``StudyError`` for the
-    first invalid one."""
+    first invalid one. ``survey``: names the sets where the settings do not; None: the newest of cirque's."""
     if unknown := sorted(set(settings) - set(SETTINGS)):
         raise StudyError(f"A preference study has no setting {quoted(unknown[0])}. There are: {', '.join(SETTINGS)}.")
     found = {**SETTINGS, **settings}
     for name, (holds, what) in _RULES.items():
         if not holds(found[name]):
             raise StudyError(f"{name} is {quoted(str(found[name]))}. {what}.")
-    first, second = (str(name).strip() for name in found["set_names"] or newest_survey().set_names)
+    first, second = (str(name).strip() for name in found["set_names"] or (survey or newest_survey()).set_names)
     if first.casefold() == second.casefold():
         raise StudyError(f"Both sets are called {quoted(first)}. Give them two names.")
     return {**found, "set_names": [first, second], "consent": found["consent"].strip()}

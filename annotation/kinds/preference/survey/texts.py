@@ -2,20 +2,32 @@
 
 A survey's name and version are a study's ``protocol``: a version that people have answered is never
 changed, another wording is another version, in a file beside it (:mod:`annotation.studies.protocols`). A study may
-have its own names of the two sets, its own guidelines and a text of consent.
+have a file of its own, and its own names of the two sets, guidelines and a text of consent.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
+from annotation.records import Study
+from annotation.studies.protocols import (
+    OwnFile,
+    Part,
+    Protocol,
+    Text,
+    asked_by,
+    chosen,
+    load_protocol,
+    newest_protocol,
+    own_text,
+    parse_toml,
+)
 
 HS_FASHIONIQ = "hs-fashioniq"
 """The survey of new preference studies, by its name."""
@@ -40,6 +52,7 @@ SETTINGS: Mapping[str, Any] = {
 }
 """What a preference study may set (``Study.settings``), with what holds where it does not."""
 
+LONGEST_NAME = 40          # of a set, as on buttons
 _FOLDER = Path(__file__).resolve().parents[4] / "assets" / "surveys"
 
 
@@ -65,6 +78,15 @@ class Questions(Part):
         return self
 
 
+class Help(Part):
+    """More on a question, beside it; "": nothing."""
+
+    rating: str = ""
+    preferred: str = ""
+    irrelevant: str = ""
+    reason: str = ""
+
+
 class Labels(Part):
     """What stands over the reference image and the text."""
 
@@ -77,9 +99,25 @@ class Survey(Protocol):
     noun: Text = "set"                # what the sets come from, in studies that have none
     labels: Labels | None = None
     intro: Text
-    scale: tuple[Text, ...] = Field(min_length=5, max_length=5)   # what 1 to 5 mean
+    scale: tuple[Text, ...]           # what 1 to 5 mean
     guidelines: tuple[Guideline, ...] = Field(min_length=1)
     questions: Questions
+    help: Help = Help()
+
+    @field_validator("set_names")
+    @classmethod
+    def _fit(cls, names: tuple[str, str]) -> tuple[str, str]:
+        if any(not name.isprintable() or len(name) > LONGEST_NAME for name in names):
+            raise ValueError(f"write each name on one line, in at most {LONGEST_NAME} characters: it stands on buttons")
+        return names
+
+    @field_validator("scale")
+    @classmethod
+    def _five(cls, scale: tuple[str, ...]) -> tuple[str, ...]:
+        if len(scale) != 5:
+            raise ValueError(f"it has {len(scale)} points, and sets are rated from 1 to 5, as reports and "
+                             "HP-FashionIQ's form count them: say what each of the five means")
+        return scale
 
     @property
     def marks(self) -> Mapping[str, str]:
@@ -99,11 +137,22 @@ def newest_survey() -> Survey:
     return load_survey(newest_protocol(_FOLDER, HS_FASHIONIQ))
 
 
+def survey_of(study: Study) -> Survey:
+    """What ``study`` asks: a file of its own, or one of cirque's."""
+    return asked_by(study, load_survey, parse_survey)
+
+
+def choose_survey(own: OwnFile | None, others: Callable[[], Iterable[Study]]) -> tuple[Survey, dict[str, str]]:
+    """:func:`annotation.studies.protocols.chosen`."""
+    return chosen(_FOLDER, own, newest_survey, parse_survey, others)
+
+
 @lru_cache
 def _load(folder: Path, protocol: str) -> Survey:
     return load_protocol(folder, protocol, "survey", parse_survey)
 
 
+@lru_cache
 def parse_survey(text: str, where: str) -> Survey:
     """A survey from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
     return parse_toml(Survey, text, where)
@@ -113,7 +162,7 @@ def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The survey as plain JSON for the screen, with what the study has set; keys as in :data:`SETTINGS`, and::
 
         {"protocol", "intro", "scale": [{"value": 1, "name"}, …], "guidelines": [paragraphs],
-         "labels": {"image", "text"} or None,
+         "labels": {"image", "text"} or None, "help": {"rating", "preferred", "irrelevant", "reason"},
          "questions": {"ratings": [of the first, of the second], "preferred", "tie", "reason",
                        "marks": [{"to": "either" or "image" or "text", "text"}]}}
 
@@ -126,7 +175,7 @@ def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:
         "protocol": survey.protocol, "intro": _filled(survey.intro, survey, settings), "set_names": list(names),
         "scale": [{"value": value, "name": name} for value, name in enumerate(survey.scale, 1)],
         "guidelines": _paragraphs(of["guidelines"]) or _lines(survey, of),
-        "labels": survey.labels.model_dump() if survey.labels else None,
+        "labels": survey.labels.model_dump() if survey.labels else None, "help": survey.help.model_dump(),
         "questions": {
             "ratings": [asked.rating.replace("{set}", name) for name in names],
             **asked.model_dump(exclude={"rating"}, exclude_none=True),
@@ -134,6 +183,17 @@ def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:
             "marks": [{"to": to, "text": text} for to, text in survey.marks.items()]},
         **{name: of[name] for name in ("allow_tie", "consent", "check", "check_every", "reason_every", "form_size")},
     }
+
+
+def in_words(study: Study) -> str:
+    """What a study's own survey asks, in a sentence for reports; "" for one of cirque's."""
+    if own_text(study) is None:
+        return ""
+    survey = survey_of(study)
+    one = survey.questions.rating.replace("{set}", set_names(survey, study.settings)[0])
+    preferred = preference_question(survey, study.settings)
+    return (f"The survey is {survey.protocol}: “{one}”, from 1, “{survey.scale[0]}”, to 5, “{survey.scale[-1]}”; "
+            f"“{preferred}”.")
 
 
 def set_names(survey: Survey, settings: Mapping[str, Any]) -> tuple[str, str]:

@@ -7,6 +7,9 @@ import { SIDES, TIE, doubt } from "./answer.js";
 
 /** @import { Lacks } from "./answer.js" */
 
+// More on a question, below it.
+const more = (/** @type {string} */ text) => (text ? h("small", { class: "sv-help", text, dir: "auto" }) : null);
+
 /**
  * "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" (a mark), "reason" (text)
  * @typedef {(what: "rate" | "active" | "prefer" | "flip" | "reason", value: string, rating?: number) => void} Act
@@ -26,19 +29,19 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
     ...(page.allow_tie ? [{ value: TIE, content: [h("b", { text: page.questions.tie }), kbd("=")] }] : []),
     { value: "B", content: [h("b", { text: other, dir: "auto" }), kbd("→")] }] });
   const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": page.questions.reason, oninput: () => { act("reason", reason.value); } });
-  const why = h("label", { class: "sv-why", hidden: true }, h("span", {}, page.questions.reason, kbd("r")), reason);
+  const why = h("label", { class: "sv-why", hidden: true }, h("span", {}, page.questions.reason, kbd("r")), more(page.help.reason), reason);
   const complaint = h("p", { class: "cq-inline sv-lacks", hidden: true });
   const asked = h("span", {});
   const asking = h("div", { class: "sv-doubt", role: "alertdialog", "aria-label": "Is that what you meant?", hidden: true }, asked, h("span", { class: "cq-row" },
     h("button", { class: "cq-btn small", type: "button", onclick: () => meant(true) }, "Yes, keep it ", kbd("y")),
     h("button", { class: "cq-btn small", type: "button", onclick: () => meant(false) }, "No, let me change it ", kbd("n"))));
   const foot = createFoot({ save, retry, above: h("div", { class: "sv-above" }, complaint, asking, why),
-    beside: h("div", { class: "sv-prefer" }, h("span", { class: "sv-asks", text: page.questions.preferred }), better.element) });
+    beside: h("div", { class: "sv-prefer" }, h("span", { class: "sv-asks" }, page.questions.preferred, more(page.help.preferred)), better.element) });
   const element = h("div", { class: "sv-desk" },
     h("div", { class: "sv-query" }, h("div", { class: "sv-top" }, where.element, h("button", { class: "cq-tool", type: "button", title: "Guidelines (d)",
       "aria-label": "Guidelines", onclick: sheet }, icon("book"))),
     h("div", { class: "sv-asked" }, h("div", { class: "sv-looked" }, labelled("text"), title),
-      h("div", { class: "sv-looked" }, labelled("image"), frame)), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button))),
+      h("div", { class: "sv-looked" }, labelled("image"), frame)), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button), more(page.help.irrelevant))),
     h("div", { class: "sv-sets" }, sets.A.element, sets.B.element), foot.element);
   /** What stands over the image, or the text. @param {"image" | "text"} of */
   function labelled(of) { return page.labels && h("p", { class: "sv-label", "data-of": of, text: page.labels[of] }); }
@@ -126,7 +129,7 @@ export function createSet(side, page, act, large) {
   const row = h("div", { class: "sv-row" });
   const element = h("section", { class: "sv-set", "aria-label": name, "data-side": side },
     h("div", { class: "sv-sethead" }, h("div", { class: "sv-name" }, h("h2", {}, h("span", { text: name, dir: "auto" }), kbd(side.toLowerCase())),
-      h("p", { class: "sv-rates", id: `sv-rates-${side}`, text: page.questions.ratings[place], dir: "auto" }), complaint), scale.element),
+      h("p", { class: "sv-rates", id: `sv-rates-${side}`, text: page.questions.ratings[place], dir: "auto" }), more(page.help.rating), complaint), scale.element),
     row);
   scale.element.addEventListener("focusin", () => act("active", side));
 

@@ -32,11 +32,18 @@ export function tally({ marks }, tokens) {
   return found;
 }
 
+/** What a mark is called, at the beginning of a line. @type {(marks: TargetMark[], mark: string) => string} */
+export function nameOf(marks, mark) {
+  const name = marks.find((one) => one.mark === mark)?.name ?? mark;
+  return name[0].toUpperCase() + name.slice(1);
+}
+const either = (/** @type {TargetMark[]} */ marks) => marks.map(({ name }) => name).join(", ").replace(/, ([^,]*)$/, " or $1");
+
 // What is still missing, at an image's token or "note"; or null.
 /** @type {(page: TargetPage, answer: TargetMarks, tokens: string[]) => { at: string, text: string } | null} */
 export function missing(page, answer, tokens) {
   const place = unmarked(answer, tokens), left = tally(answer, tokens)[""] ?? 0;
-  if (place >= 0) return { at: tokens[place], text: `${left === 1 ? "One image has" : `${left} images have`} no mark yet: yes, no or unsure.` };
+  if (place >= 0) return { at: tokens[place], text: `${left === 1 ? "One image has" : `${left} images have`} no mark yet: ${either(page.marks)}.` };
   const [long, most] = [[...answer.note].length, page.note_limit];
   if (long <= most) return null;
   return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };

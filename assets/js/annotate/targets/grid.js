@@ -2,9 +2,9 @@
 // and ``draw`` shows the answer.
 import { h } from "../../shared/common.js";
 import { createChoice } from "../parts.js";
+import { nameOf } from "./answer.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
 
-const NAMES = /** @type {Record<string, string>} */ ({ yes: "Yes", no: "No", unsure: "Unsure" });
 /** @typedef {{ element: HTMLElement, frame: HTMLButtonElement, choice: Choice, image: Picture, name: string }} Tile */
 
 /** A button with an image, which it enlarges. @param {Picture} image @param {string} name @param {"small" | "large"} size @param {() => void} large */
@@ -22,7 +22,7 @@ export function frameOf(image, name, size, large) {
 }
 
 /** @param {TargetPage} page @param {{ mark(token: string, mark: string): void, active(place: number): void }} act */
-export function createGrid({ marks }, act) {
+export function createGrid({ marks, question }, act) {
   const element = h("ol", { class: "tg-grid", "aria-label": "Images" });
   let tiles = /** @type {Tile[]} */ ([]);
 
@@ -37,8 +37,8 @@ export function createGrid({ marks }, act) {
   /** @type {(image: Picture, place: number) => Tile} */
   function tileOf(image, place) {
     const name = `Image ${place + 1}`, frame = frameOf(image, name, "small", () => { act.active(place); large(place); });
-    const choice = createChoice({ class: "tg-marks", label: `${name}: does it answer the query?`, pick: (mark) => act.mark(image.token, mark),
-      options: marks.map((mark) => ({ value: mark, content: NAMES[mark] ?? mark })) });
+    const choice = createChoice({ class: "tg-marks", label: `${name}: ${question || "does it answer the query?"}`, pick: (mark) => act.mark(image.token, mark),
+      options: marks.map(({ mark }) => ({ value: mark, content: nameOf(marks, mark) })) });
     choice.element.addEventListener("focusin", () => act.active(place));
     return { element: h("li", { class: "tg-tile" }, frame, choice.element), frame, choice, image, name };
   }

@@ -3,7 +3,7 @@ import { h, icon, kbd, say } from "../../shared/common.js";
 import { ownGuidelines } from "../guide.js";
 import { enlarge } from "../../shared/pictures.js";
 import { createFoot, createWhere, openSheet } from "../parts.js";
-import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "./answer.js";
+import { mark, markRest, missing, nameOf, neighbour, same, start, tally, undone, unmarked } from "./answer.js";
 import { createGrid, frameOf } from "./grid.js";
 import { listen } from "../keys.js";
 import { keyTable } from "./keys.js";
@@ -17,8 +17,9 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   let before = /** @type {{ answer: TargetMarks, active: number }[]} */ ([]);
   const grid = createGrid(page, { mark: (token, given) => give(tokens.indexOf(token), given, false), active: (place) => point(place) });
   const panel = createPanel(page, { rest, note: (text) => become({ ...answer, note: text }) });
+  const named = (/** @type {string} */ given) => page.marks.find((one) => one.mark === given)?.name ?? given;
   const sheet = () => openSheet({}, h("p", { class: "st-intro", text: page.intro }), ownGuidelines(page),
-    page.guide.map(({ title: name, text }) => h("section", { "aria-label": name }, h("h3", { text: name }), h("p", { text }))));
+    [...page.marks.filter(({ help }) => help).map(({ mark: of, help }) => ({ title: nameOf(page.marks, of), text: help })), ...page.guide].map(({ title: name, text }) => h("section", { "aria-label": name }, h("h3", { text: name }), h("p", { text }))));
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["Shift ←", "Shift →"], step, discard });
   const foot = createFoot({ save, retry });
@@ -27,7 +28,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     h("div", { class: "tg-head" }, figure, h("div", { class: "tg-words" }, where.element, title)), grid.element);
   const element = h("div", { class: "st-desk tg-desk" }, stage,
     h("aside", { class: "st-side", "aria-label": "Answer" },
-      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: "Your marks" }),
+      h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: page.title }),
         h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Guidelines" }), kbd("d"))),
       h("div", { class: "st-scroll" }, panel.element), foot.element));
 
@@ -46,19 +47,19 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     const next = mark(answer, tokens[place], given), open = unmarked(next, tokens, place);
     active = on && open >= 0 ? open : place;
     become(next);
-    say(`${grid.name(place)}: ${given}.${active === place ? "" : ` ${grid.name(active)}?`}`);
+    say(`${grid.name(place)}: ${named(given)}.${active === place ? "" : ` ${grid.name(active)}?`}`);
   }
   function rest() {
     const open = tally(answer, tokens)[""] ?? 0;
     if (!here() || !open) return;
     before.push({ answer, active });
     become(markRest(answer, tokens, "no"));
-    say(`${open} marked no.`);
+    say(`${open} marked ${named("no")}.`);
   }
   function move(/** @type {string} */ key) {
     point(neighbour(active, key, grid.columns, tokens.length));
     grid.lead(active);
-    say(`${grid.name(active)}${answer.marks[tokens[active]] ? `: ${answer.marks[tokens[active]]}` : "?"}`);
+    say(`${grid.name(active)}${answer.marks[tokens[active]] ? `: ${named(answer.marks[tokens[active]])}` : "?"}`);
   }
   function undo() {
     const back = before.pop();
@@ -74,7 +75,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     enlarge([{ name: "Reference", large: reference.large }]).then(() => { if (back instanceof HTMLElement) back.focus({ preventScroll: true }); });
   }
 
-  listen(keyTable({
+  listen(keyTable(page, {
     move, step, save, sheet, map, undo, rest, zoom: () => grid.large(active), reference: large, note: () => panel.note.focus(),
     mark(given) {
       give(active, given, true);

@@ -6,16 +6,17 @@ import { designPart } from "./design.js";
 import { fileBox } from "./files.js";
 import { draftGuide, guideEditor } from "./guidelines.js";
 import { openPreview } from "./preview.js";
+import { ownQuestions, questionsPart } from "./questions.js";
 /** @import { Screen } from "../main.js" */
 
 const KEPT = "cirque.new-study", WAIT_MS = 300, LONG_MS = 3600000;
 const TABLES = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,.ndjson,.parquet", PICTURES = "image/*,.zip,.heic,.heif,.avif,.jfif";
-/** @typedef {{ draft: string, name: string, kind: string, columns: Record<string, Record<string, string[]>>, gallery: string, skip: boolean, design: Record<string, Record<string, number>>, guidelines: string }} Typed */
+/** @typedef {{ draft: string, name: string, kind: string, columns: Record<string, Record<string, string[]>>, gallery: string, skip: boolean, design: Record<string, Record<string, number>>, questions: Record<string, DraftQuestions>, guidelines: string }} Typed */
 
 export async function newView(/** @type {Screen} */ screen) {
   const { kinds, galleries, most_mb: most } = await api("GET", "studies/new/choices");
   /** @type {Typed} */
-  const typed = { draft: "", name: "", kind: "", columns: {}, gallery: "", skip: false, design: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
+  const typed = { draft: "", name: "", kind: "", columns: {}, gallery: "", skip: false, design: {}, questions: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
   const keep = () => keptInTab.write(KEPT, typed);
   let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0, making = false;
   let beginning = /** @type {Promise<string> | null} */ (null);
@@ -77,17 +78,22 @@ export async function newView(/** @type {Screen} */ screen) {
     tellIn(other, proposed && table ? `${table.file} looks like a table of another kind: ${proposed.title}. ${proposed.about}` : "");
     if (table) columnPart.replaceChildren(...columnFields(kind, table, typed.columns[kind.kind] ??= structuredClone(table.columns[kind.kind] ?? {}), () => { keep(); check(); }));
     design = designPart(kind, typed.design[kind.kind] ??= {}, keep);
-    designBox.replaceChildren(design.element);
+    questions.stop();
+    questions = questionsOf(kind, typed.questions[kind.kind] ??= { own: false, text: "" });
+    designBox.replaceChildren(design.element, h("h3", { text: "Questions" }), questions.element);
+    questions.check();
     keep();
     check();
   }
 
   // --- the first items ------------------------------------------------------------------------
   const lookProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), facts = h("p", { class: "cq-quiet cq-stlines", role: "status" });
-  const show = h("button", { class: "cq-btn primary", type: "button", text: "See the first items as a judge", disabled: true, onclick: () => { if (look?.desks.length) openPreview(kindOf().kind, look); } });
+  const seen = () => { if (look?.desks.length) openPreview(kindOf().kind, ofFile?.page ? { ...look, page: ofFile.page } : look); };
+  const show = h("button", { class: "cq-btn primary", type: "button", text: "See the first items as a judge", disabled: true, onclick: seen });
+  const withThem = h("button", { class: "cq-btn", type: "button", text: "See the first items with these questions", disabled: true, onclick: seen });
   function drawLook() {
-    show.disabled = !look?.desks.length;
-    for (const button of [open, closed]) button.disabled = !look || making;
+    for (const button of [show, withThem]) button.disabled = !look?.desks.length || Boolean(ofFile?.problem);
+    for (const button of [open, closed]) button.disabled = !look || making || Boolean(ofFile?.problem);
     if (look) facts.textContent = [`${plural(look.items, kindOf().one, kindOf().many)}: ${Object.entries(look.counts).map(([group, number]) => `${group.replace(/^table::/, "")} ${count(number)}`).join(", ")}.`, ...look.notes].join(" ");
     if (look) design.show(look.items, look.forecast);
   }
@@ -119,7 +125,10 @@ export async function newView(/** @type {Screen} */ screen) {
 
   // --- design, guidelines, and the study -------------------------------------------------------
   const designBox = h("div", {});
-  let design = designPart(kindOf(), {}, keep);
+  let design = designPart(kindOf(), {}, keep), ofFile = /** @type {CheckedQuestions | null} */ (null);
+  const questionsOf = (/** @type {NewKind} */ kind, /** @type {DraftQuestions} */ of) => questionsPart(kind, of, { changed: keep, preview: withThem,
+    checked: (found) => { ofFile = found; drawLook(); } });
+  let questions = questionsOf(kindOf(), { own: false, text: "" });
   const guide = guideEditor({ value: typed.guidelines, changed: (text) => { typed.guidelines = text; keep(); }, read: (text) => during(draft().then((it) => draftGuide(it, text))) });
   const guideBox = fileBox({ part: "guidelines", label: "Pictures of the guidelines", many: true, accept: "image/*", draft, during, hint: "Write ![What it shows](name.jpg) where a picture belongs.", changed: () => guide.draw() });
   const name = h("input", { type: "text", maxlength: 80, value: typed.name, required: true, oninput: () => { typed.name = name.value; keep(); } });
@@ -135,6 +144,7 @@ export async function newView(/** @type {Screen} */ screen) {
     making = true;
     drawLook();
     guide.stop();
+    questions.stop();
     try {
       while (calls.size) {
         end.textContent = "Waiting for what is still being sent …";
@@ -142,7 +152,7 @@ export async function newView(/** @type {Screen} */ screen) {
       }
       soon.stop();
       end.textContent = "Copying the pictures …";
-      const made = await api("POST", "studies/new/create", { draft: await draft(), name: typed.name, guidelines: typed.guidelines, open: opens, ...asks() }, { patience: LONG_MS });
+      const made = await api("POST", "studies/new/create", { draft: await draft(), name: typed.name, guidelines: typed.guidelines, questions: ownQuestions(typed.questions[typed.kind]), open: opens, ...asks() }, { patience: LONG_MS });
       keptInTab.write(KEPT, null);
       screen.go(made.name, "invite");
     } catch (error) {

@@ -9,7 +9,9 @@ from cir_core.errors import CirqueError
 from cli.console import open_stores
 from cli.studies.studies import app
 from tests.fakes.picture_tables import csv_of, pictures, xlsx, zipped
+from tests.fakes.preferences import OWN_SURVEY
 from tests.fakes.session_studies import OWN_QUESTIONS
+from tests.fakes.target_studies import OWN_MARKS
 from tests.integration.homes import command_home  # noqa: F401
 
 LETTERS = "abcdefghijklmnop"
@@ -112,10 +114,6 @@ def test_questions_of_ones_own(here, tmp_path):
     own.write_text(run("questions", "validity").replace("circus/1", "mine/1").replace("Too broad", "Too many"), "utf-8")
     said = refused("create", "sessions", "S", "--from-table", table, *asked, "--dry-run")
     assert said.startswith("mine.toml, questions: Field required"), "a file of another kind"
-    for kind in ("preference", "targets"):
-        said = refused("create", kind, "T", "--from-table", queries, *asked)
-        assert f"of the kind {kind} cannot ask questions of its own yet: validity studies and sessions" in said
-        assert run("questions", kind).startswith("# ")
     assert "no kind of study 'votes'" in refused("questions", "votes")
     run("create", "validity", "V", "--from-table", queries, *asked)
     assert items("V")[0].protocol == "mine/1" and 'name = "Too many"' in run("questions", "V", "--of-study")
@@ -125,6 +123,24 @@ def test_questions_of_ones_own(here, tmp_path):
     run("create", "validity", "W", "--from-table", queries, "--images", here)
     with pytest.raises(CirqueError, match="W asks circus/1, a file of cirque"):
         run("questions", "W", "--of-study")
+
+
+def test_marks_and_a_survey_of_ones_own(here, tmp_path):
+    marked = csv_of(tmp_path / "m.csv", ("id", "text", "reference", "candidates"), ("q1", "redder", "a", "b|c"))
+    compared = csv_of(tmp_path / "p.csv", ("text", "reference", "results one", "results two"),
+                      ("redder", "a", "b|c|d|e|f", "g|h|i|j|k"))
+    own = tmp_path / "mine.toml"
+    for kind, table, text in (("targets", marked, OWN_MARKS), ("preference", compared, OWN_SURVEY)):
+        assert run("questions", kind).startswith("# ")
+        own.write_text(text, "utf-8")
+        run("create", kind, kind, "--from-table", table, "--images", here, "--questions", own)
+        assert (items(kind)[0].protocol, run("questions", kind, "--of-study")) == ("my-lab/1", text)
+        run("export", "csv", kind, "--out", tmp_path / kind)
+        assert (tmp_path / kind / "questions.toml").read_text("utf-8") == text
+    assert items("preference")[0].settings["set_names"] == ["Shelf A", "Shelf B"]
+    run("create", "preference", "named", "--from-table", compared, "--images", here, "--questions", own,
+        "--set-names", "Left,Right")
+    assert items("named")[0].settings["set_names"] == ["Left", "Right"]
 
 
 def test_all_faults_of_a_table_at_once(here, tmp_path):

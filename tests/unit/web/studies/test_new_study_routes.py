@@ -14,10 +14,12 @@ from starlette.testclient import TestClient
 
 from annotation.kinds.table import KINDS
 from annotation.studies.guidelines import nodes_of, text_of
+from annotation.studies.protocols import newest_text, own_text
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.picture_tables import png, zipped
 from tests.fakes.signed_in import SignedIn
+from tests.fakes.target_studies import OWN_MARKS
 from web.studies import new_study
 from web.studies.new_study import new_study_routes
 from web.studies.uploads import ABANDONED, MOST_DRAFTS
@@ -139,6 +141,44 @@ def test_what_is_wrong_is_said_with_its_place_and_without_options_of_the_command
     assert "no column for reference" in problem and "--" not in problem
     impossible = page.post("/studies/new/plan", json={"kind": "validity", "items": 5, "design": {"overlap": 9}}).json()
     assert "overlap of 9" in impossible["problem"]
+
+
+def test_a_file_of_questions_is_checked_shown_stored_and_found_again(page: TestClient, store: SqlStudyStore) -> None:
+    draft = filled(page, TABLES["targets"])
+    columns = page.get(f"/studies/new/table?draft={draft}").json()["columns"]["targets"]
+    first = page.get("/studies/new/questions?kind=targets").json()["text"]
+    assert first == newest_text("marks", "soft-targets")
+
+    def checked(text: str) -> dict[str, Any]:
+        return page.post("/studies/new/check", json={"kind": "targets", "text": text}).json()
+
+    assert [one["mark"] for one in checked("")["page"]["marks"]] == ["yes", "no", "unsure"], "cirque's own"
+    fault = checked(OWN_MARKS.replace('key = "k"', 'key = "z"'))
+    assert fault["line"] == 14 and "z is a key of the screen" in fault["problem"]
+    assert checked(OWN_MARKS + "title = = 3\n")["line"] == OWN_MARKS.count("\n") + 1
+    assert "NUL" in checked(OWN_MARKS + "# \0")["problem"] and "262,144 characters" in checked("#" * 300_000)["problem"]
+    assert [one["name"] for one in checked(OWN_MARKS)["page"]["marks"]] == ["leave it", "take it"]
+    assert not store.studies()
+
+    broken = page.post("/studies/new/create", json=asked(draft, columns, "targets", name="One", questions="protocol ="))
+    assert broken.status_code == 400 and "questions.toml is not valid TOML" in broken.json()["problem"]
+    assert not store.studies()
+    made = page.post("/studies/new/create", json=asked(draft, columns, "targets", name="One", questions=OWN_MARKS))
+    assert made.status_code == 200, made.text
+    assert (store.study("One").protocol, own_text(store.study("One"))) == ("my-lab/1", OWN_MARKS)
+
+    kinds = page.get("/studies/new/choices").json()["kinds"]
+    offered = {one["kind"]: (one["protocol"], one["earlier"]) for one in kinds}
+    assert offered["targets"] == ("soft-targets/1", [{"study": "One", "protocol": "my-lab/1"}])
+    assert offered["validity"] == ("circus/1", [])
+    assert page.get("/studies/new/questions?study=One").json()["text"] == OWN_MARKS
+    assert "my-lab/2" in checked(OWN_MARKS.replace("take it", "have it"))["problem"]
+
+
+def test_questions_are_for_those_who_manage(visit) -> None:
+    reader = visit("annotator", "Ann")
+    assert reader.get("/studies/new/questions?kind=targets").status_code == 403
+    assert reader.post("/studies/new/check", json={"kind": "targets", "text": ""}).status_code == 403
 
 
 def test_a_new_table_replaces_the_one_before_and_a_zip_is_as_good_as_files(page: TestClient, tmp_path: Path) -> None:

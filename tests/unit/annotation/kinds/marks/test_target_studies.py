@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.kinds.marks.answers import Targets, complete_answer, draft_answer, load_marking
+from annotation.kinds.marks.answers import Targets, complete_answer, draft_answer, load_marking, newest_marking
 from annotation.kinds.marks.create import create_target_study
 from annotation.kinds.marks.exports import target_files
 from annotation.kinds.marks.results import marked_images, target_rows
@@ -107,7 +107,8 @@ def test_nothing_of_the_origin_is_shown(store, service, tmp_path, gallery):
                    *(each["image"] for each in hidden["candidates"]))
         assert [secret for secret in secrets if secret in text] == []
     page = service.page(study.name)
-    assert page["marks"] == ["yes", "no", "unsure"] and all(one["text"] for one in page["guide"])
+    assert [one["mark"] for one in page["marks"]] == ["yes", "no", "unsure"]
+    assert all(one["text"] for one in page["guide"])
 
 
 def test_samples_and_folders(store, tmp_path, gallery):
@@ -270,14 +271,15 @@ def test_tables_and_results(service, store, tmp_path, gallery):
 # --- answers: what is complete, what a draft keeps, what is refused --------------------------
 
 TOKENS = ("aa", "bb", "cc")
+ASKED = newest_marking()
 MARKS = {"cc": "unsure", "aa": "yes", "bb": "no"}
 
 
 def test_a_complete_answer_is_in_the_order_of_the_images():
-    kept = complete_answer({"note": "so \n", "marks": MARKS}, TOKENS)
+    kept = complete_answer({"note": "so \n", "marks": MARKS}, TOKENS, ASKED)
     assert kept == {"marks": {"aa": "yes", "bb": "no", "cc": "unsure"}, "note": "so"}
     assert list(kept["marks"]) == list(TOKENS)
-    assert complete_answer({"marks": MARKS}, TOKENS)["note"] == ""
+    assert complete_answer({"marks": MARKS}, TOKENS, ASKED)["note"] == ""
 
 
 @pytest.mark.parametrize(("answer", "says"), [
@@ -295,16 +297,16 @@ def test_a_complete_answer_is_in_the_order_of_the_images():
 ])
 def test_what_is_incomplete_is_refused(answer, says):
     with pytest.raises(IncompleteJudgement, match=says):
-        complete_answer(answer, TOKENS)
+        complete_answer(answer, TOKENS, ASKED)
 
 
 def test_a_draft_keeps_what_can_be_stored():
-    assert draft_answer({"marks": {"bb": "no", "aa": "perhaps", "dd": "yes"}, "note": "so f"}, TOKENS) == {
+    assert draft_answer({"marks": {"bb": "no", "aa": "perhaps", "dd": "yes"}, "note": "so f"}, TOKENS, ASKED) == {
         "marks": {"aa": None, "bb": "no", "cc": None}, "note": "so f"}
     for nothing in (None, [], {"marks": 3, "note": 3}):
-        assert draft_answer(nothing, TOKENS) == {"marks": dict.fromkeys(TOKENS), "note": ""}
+        assert draft_answer(nothing, TOKENS, ASKED) == {"marks": dict.fromkeys(TOKENS), "note": ""}
     with pytest.raises(IncompleteJudgement, match="NUL"):
-        draft_answer({"note": "\0"}, TOKENS)
+        draft_answer({"note": "\0"}, TOKENS, ASKED)
 
 
 def test_marks_of_another_version_are_unknown():

@@ -129,7 +129,7 @@ def test_scores_of_a_language_model_are_refused(store, study):
 
 def test_a_name_never_means_two_files(store, tmp_path, gallery, study):
     def choose(text):
-        return choose_questions(OwnFile("mine.toml", text), store.studies())
+        return choose_questions(OwnFile("mine.toml", text), store.studies)
 
     assert choose(OWN_QUESTIONS)[1] == {"questions": OWN_QUESTIONS}, "the same file again"
     with pytest.raises(StudyError, match=r"'Dialogues' asks another my-lab/1\. Raise .* this one: my-lab/2"):

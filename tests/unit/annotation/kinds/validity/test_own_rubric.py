@@ -135,9 +135,10 @@ def test_a_fault_is_named_with_its_line(old, new, said):
 
 def test_the_default_is_a_file_to_begin_from(store):
     text = newest_text("rubrics", "circus")
-    assert choose_rubric(OwnFile("mine.toml", text), ()) == (parse_rubric(text, "mine.toml"), {}), "cirque's, unchanged"
+    unchanged = choose_rubric(OwnFile("mine.toml", text), tuple)
+    assert unchanged == (parse_rubric(text, "mine.toml"), {})
     with pytest.raises(StudyError, match="circus/1 is a file of cirque, and this one differs"):
-        choose_rubric(OwnFile("mine.toml", text.replace("Unclear text", "Odd text")), ())
+        choose_rubric(OwnFile("mine.toml", text.replace("Unclear text", "Odd text")), tuple)
 
 
 def test_a_language_model_is_asked_the_same(store, study):
