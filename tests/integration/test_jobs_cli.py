@@ -167,4 +167,4 @@ def test_a_record_runs_nothing_but_long_commands(cirque: Cirque, tmp_path: Path)
         refused = cirque("jobs", "resume", record.job_id)
         assert refused.returncode == 1 and "cannot be run from its record" in refused.stderr
     gone = jobs.add(INDEX, str(tmp_path / "gone"), "Ada")
-    assert "is gone" in cirque("jobs", "resume", gone.job_id).stderr
+    assert "no longer exists" in cirque("jobs", "resume", gone.job_id).stderr

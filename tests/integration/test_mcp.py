@@ -143,7 +143,7 @@ def test_every_tool_says_what_it_takes_and_gives(served: Served) -> None:
     texts = {tool.name: tool.description for tool in tools}
     assert "on disk when the call returns" in texts["save_judgement"] and "Returns" in texts["search"]
     # Descriptions that take more than one line come whole.
-    assert takes["search"]["properties"]["reference"]["description"].endswith("session's last turn.")
+    assert takes["search"]["properties"]["reference"]["description"].endswith("to keep the reference of the last turn.")
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

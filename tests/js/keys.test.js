@@ -11,7 +11,7 @@ const adjudicate = await import("../../assets/js/adjudicate/keys.js"), benchmark
 const press = (key, more = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
 const rubric = { valid: { key: "5" }, flags: [{ key: "1", code: "TARGET", reasons: [] }, { key: "2", code: "TEXT", reasons: [{ key: "a" }, { key: "b" }] }] };
 const page = { set_names: ["A", "B"], allow_tie: true, questions: { tie: "Equally good", marks: [{ to: "image", text: "Irrelevant to the image" }] } };
-const marks = { question: "", marks: [{ mark: "yes", name: "fits", key: "j" }, { mark: "no", name: "does not fit", key: "n" }] };
+const marks = { question: "", choices: [{ mark: "yes", name: "fits", key: "j" }, { mark: "no", name: "does not fit", key: "n" }] };
 const calls = [];
 const does = new Proxy({}, { has: () => true, get: (_, name) => (...given) => { calls.push([name, ...given]); return name === "asking" || name === "zoomed" ? false : undefined; } });
 const KINDS = { validity: validity.keyTable(rubric, does), preference: survey.keyTable(page, does), sessions: sessions.keyTable({ points: [1, 2, 3, 4, 5] }, does),

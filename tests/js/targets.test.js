@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { mark, markRest, missing, neighbour, same, start, tally, undone, unmarked } from "../../assets/js/annotate/targets/answer.js";
 
-const PAGE = { marks: ["yes", "no", "unsure"].map((mark) => ({ mark, name: mark })), note_limit: 10 }, TOKENS = ["a", "b", "c"];
+const PAGE = { choices: ["yes", "no", "unsure"].map((mark) => ({ mark, name: mark })), note_limit: 10 }, TOKENS = ["a", "b", "c"];
 const of = (...marks) => start({ marks: Object.fromEntries(TOKENS.map((token, place) => [token, marks[place]])) });
 
 test("an answer begins without marks, and drops those that a draft has as null", () => {

@@ -6,6 +6,7 @@ import asyncio
 import json
 import random
 import secrets
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -121,9 +122,11 @@ class Answered:
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    """One for all requests, in this thread: fastapi's TestClient makes one for each in another, and crosses over to it
+    """One for all requests, in a thread of its own: fastapi's TestClient makes one for each, and crosses over to it
     eight times, which takes longer than most answers."""
-    return asyncio.new_event_loop()
+    loop = asyncio.new_event_loop()
+    threading.Thread(target=loop.run_forever, name="requests", daemon=True).start()
+    return loop
 
 
 class Browser:
@@ -160,7 +163,7 @@ class Browser:
         return response.json()
 
     def _request(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        return _loop().run_until_complete(self._client.request(method, path, **sent))
+        return asyncio.run_coroutine_threadsafe(self._client.request(method, path, **sent), _loop()).result()
 
     def _count(self, *_: object) -> None:
         self._statements += 1

@@ -148,8 +148,11 @@ class Targets(PlainKind):
         return draft_answer(answer, item.shown["candidates"], marking_of(study))
 
     def page(self, study: Study) -> Mapping[str, Any]:
-        """The marks with their guidelines, and the limit of a note."""
-        return {**marking_of(study).model_dump(exclude={"protocol"}, mode="json"), "note_limit": NOTE_LIMIT}
+        """The marks, as answers have them and as people choose them, with their guidelines, and the limit of a note."""
+        of = marking_of(study)
+        shown = of.model_dump(exclude={"protocol", "marks"}, mode="json")
+        return {**shown, "marks": list(of.codes), "choices": of.model_dump(include={"marks"}, mode="json")["marks"],
+                "note_limit": NOTE_LIMIT}
 
     def score(self, answer: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
         """Share of the images with the expected mark."""

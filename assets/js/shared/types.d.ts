@@ -87,7 +87,7 @@ interface SessionRatings { ratings: Record<string, number | null>; reason: strin
 
 /** What a person reads in a target study. */
 interface TargetMark { mark: string; name: string; key: string; help: string }
-interface TargetPage { title: string; intro: string; question: string; marks: TargetMark[]; guide: { title: string; text: string }[]; note_limit: number }
+interface TargetPage { title: string; intro: string; question: string; choices: TargetMark[]; guide: { title: string; text: string }[]; note_limit: number }
 /** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
 interface TargetMarks { marks: Record<string, string>; note: string }
 

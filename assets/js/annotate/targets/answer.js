@@ -43,7 +43,7 @@ const either = (/** @type {TargetMark[]} */ marks) => marks.map(({ name }) => na
 /** @type {(page: TargetPage, answer: TargetMarks, tokens: string[]) => { at: string, text: string } | null} */
 export function missing(page, answer, tokens) {
   const place = unmarked(answer, tokens), left = tally(answer, tokens)[""] ?? 0;
-  if (place >= 0) return { at: tokens[place], text: `${left === 1 ? "One image has" : `${left} images have`} no mark yet: ${either(page.marks)}.` };
+  if (place >= 0) return { at: tokens[place], text: `${left === 1 ? "One image has" : `${left} images have`} no mark yet: ${either(page.choices)}.` };
   const [long, most] = [[...answer.note].length, page.note_limit];
   if (long <= most) return null;
   return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };

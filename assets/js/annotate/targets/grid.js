@@ -22,7 +22,7 @@ export function frameOf(image, name, size, large) {
 }
 
 /** @param {TargetPage} page @param {{ mark(token: string, mark: string): void, active(place: number): void }} act */
-export function createGrid({ marks, question }, act) {
+export function createGrid({ choices: marks, question }, act) {
   const element = h("ol", { class: "tg-grid", "aria-label": "Images" });
   let tiles = /** @type {Tile[]} */ ([]);
 

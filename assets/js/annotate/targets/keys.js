@@ -5,7 +5,7 @@ import { commonKeys } from "../keys.js";
 /** @typedef {{ mark(mark: string): void, rest(): void, move(key: string): void, reference(): void }} Marking */
 
 /** @param {TargetPage} page @param {Partial<import("../keys.js").CommonActions & Marking>} does */
-export const keyTable = ({ question, marks }, does) => {
+export const keyTable = ({ question, choices: marks }, does) => {
   const letters = marks.map(({ key }) => key), digits = marks.map((_, place) => String(place + 1)), names = marks.map(({ name }) => name);
   const asked = question || "The marked image answers the query:", no = marks.find(({ mark }) => mark === "no")?.name;
   return /** @type {import("../keys.js").AnswerKey[]} */ ([

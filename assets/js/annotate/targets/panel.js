@@ -3,7 +3,7 @@ import { h, kbd, tellIn } from "../../shared/common.js";
 import { nameOf, tally } from "./answer.js";
 
 /** @param {TargetPage} page @param {{ rest(): void, note(text: string): void }} act */
-export function createPanel({ marks, question }, act) {
+export function createPanel({ choices: marks, question }, act) {
   const counts = h("dl", { class: "tg-tally" });
   const rest = h("button", { class: "cq-btn small tg-rest", type: "button", onclick: act.rest }, `Mark the rest “${marks.find(({ mark }) => mark === "no")?.name}”`, kbd("x"));
   const problem = h("p", { class: "cq-inline", hidden: true }), noteProblem = h("p", { class: "cq-inline", hidden: true });

@@ -17,9 +17,9 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   let before = /** @type {{ answer: TargetMarks, active: number }[]} */ ([]);
   const grid = createGrid(page, { mark: (token, given) => give(tokens.indexOf(token), given, false), active: (place) => point(place) });
   const panel = createPanel(page, { rest, note: (text) => become({ ...answer, note: text }) });
-  const named = (/** @type {string} */ given) => page.marks.find((one) => one.mark === given)?.name ?? given;
+  const named = (/** @type {string} */ given) => page.choices.find((one) => one.mark === given)?.name ?? given;
   const sheet = () => openSheet({}, h("p", { class: "st-intro", text: page.intro }), ownGuidelines(page),
-    [...page.marks.filter(({ help }) => help).map(({ mark: of, help }) => ({ title: nameOf(page.marks, of), text: help })), ...page.guide].map(({ title: name, text }) => h("section", { "aria-label": name }, h("h3", { text: name }), h("p", { text }))));
+    [...page.choices.filter(({ help }) => help).map(({ mark: of, help }) => ({ title: nameOf(page.choices, of), text: help })), ...page.guide].map(({ title: name, text }) => h("section", { "aria-label": name }, h("h3", { text: name }), h("p", { text }))));
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["Shift ←", "Shift →"], step, discard });
   const foot = createFoot({ save, retry });

@@ -190,5 +190,5 @@ def test_both_equal_their_definition_over_positions(ranks, k, unfound):
     ("ranks", "k", "targets"), [([1], 0, 1), ([0], 5, 1), ([2, 2], 5, 2), ([1, 2], 5, 1), ([], 5, 0)]
 )
 def test_what_no_average_precision_can_be(ranks, k, targets):
-    with pytest.raises(ValueError, match=r"k starts|ranks start|targets"):
+    with pytest.raises(ValueError, match=r"k starts|ranks must be distinct and start at 1|targets"):
         average_precision_at(ranks, k, targets)

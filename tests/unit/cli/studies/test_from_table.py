@@ -132,9 +132,10 @@ def test_marks_and_a_survey_of_ones_own(here, tmp_path):
     own = tmp_path / "mine.toml"
     for kind, table, text in (("targets", marked, OWN_MARKS), ("preference", compared, OWN_SURVEY)):
         assert run("questions", kind).startswith("# ")
+        text = text.replace("my-lab/1", f"my-{kind}/1")
         own.write_text(text, "utf-8")
         run("create", kind, kind, "--from-table", table, "--images", here, "--questions", own)
-        assert (items(kind)[0].protocol, run("questions", kind, "--of-study")) == ("my-lab/1", text)
+        assert (items(kind)[0].protocol, run("questions", kind, "--of-study")) == (f"my-{kind}/1", text)
         run("export", "csv", kind, "--out", tmp_path / kind)
         assert (tmp_path / kind / "questions.toml").read_text("utf-8") == text
     assert items("preference")[0].settings["set_names"] == ["Shelf A", "Shelf B"]

@@ -145,8 +145,7 @@ def test_the_description_has_the_calls_and_nothing_else(visit: Any) -> None:
     taken = search["requestBody"]["content"]["application/json"]["schema"]
     taken = found["components"]["schemas"][taken["$ref"].rpartition("/")[2]] if "$ref" in taken else taken
     assert taken["properties"]["k"] == {
-        "type": "number", "default": 10, "description": "How many results to return, a whole number from 1 to 1000 "
-                                                        "(default 10)."}
+        "type": "number", "default": 10, "description": "Number of results, 1 to 1000."}
     assert visit().get("/api/openapi.json").status_code == 401
     assert visit("Analyst").get("/api/openapi.json").status_code == 403
 

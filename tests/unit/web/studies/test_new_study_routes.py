@@ -152,12 +152,12 @@ def test_a_file_of_questions_is_checked_shown_stored_and_found_again(page: TestC
     def checked(text: str) -> dict[str, Any]:
         return page.post("/studies/new/check", json={"kind": "targets", "text": text}).json()
 
-    assert [one["mark"] for one in checked("")["page"]["marks"]] == ["yes", "no", "unsure"], "cirque's own"
+    assert [one["mark"] for one in checked("")["page"]["choices"]] == ["yes", "no", "unsure"], "cirque's own"
     fault = checked(OWN_MARKS.replace('key = "k"', 'key = "z"'))
     assert fault["line"] == 14 and "z is a key of the screen" in fault["problem"]
     assert checked(OWN_MARKS + "title = = 3\n")["line"] == OWN_MARKS.count("\n") + 1
     assert "NUL" in checked(OWN_MARKS + "# \0")["problem"] and "262,144 characters" in checked("#" * 300_000)["problem"]
-    assert [one["name"] for one in checked(OWN_MARKS)["page"]["marks"]] == ["leave it", "take it"]
+    assert [one["name"] for one in checked(OWN_MARKS)["page"]["choices"]] == ["leave it", "take it"]
     assert not store.studies()
 
     broken = page.post("/studies/new/create", json=asked(draft, columns, "targets", name="One", questions="protocol ="))

@@ -34,7 +34,7 @@ def test_the_file_is_stored_with_the_study_and_stands_beside_its_tables(store, t
     assert marking_of(copy).codes == ("no", "yes")
     page = Targets().page(study)
     assert (page["title"], page["question"]) == ("Your shelf", "Would you put it on the shelf?")
-    assert [(one["mark"], one["name"], one["key"]) for one in page["marks"]] == [
+    assert [(one["mark"], one["name"], one["key"]) for one in page["choices"]] == [
         ("no", "leave it", "l"), ("yes", "take it", "k")]
     assert json.loads(target_files(store, copy, "results")[0]["results.json"])["questions"] == OWN_MARKS
     for form, tables, there in (("csv", None, True), ("parquet", None, True), ("csv", ("images",), False)):
@@ -45,7 +45,7 @@ def test_the_file_is_stored_with_the_study_and_stands_beside_its_tables(store, t
 def test_a_study_without_a_file_has_the_marks_that_it_always_had(store, tmp_path, gallery):
     study = make_target_study(store, tmp_path, gallery, count=1)
     assert study.settings == {} and "questions.toml" not in KINDS["targets"].export(store, study, Export("csv"))[0]
-    assert [one["mark"] for one in Targets().page(study)["marks"]] == ["yes", "no", "unsure"]
+    assert [one["mark"] for one in Targets().page(study)["choices"]] == ["yes", "no", "unsure"]
     asked = KINDS["targets"].asking.asked(store.items(study.study_id)[0], study, {})
     assert {(one.about, one.options) for one in asked.form.fields} == {("Is it a target?", ("yes", "no", "unsure"))}
 
