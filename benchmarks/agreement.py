@@ -3,7 +3,8 @@
 Annotator files in CIRCUS's format are imported; a report is read from the store and written as JSON, in a separate
 process per size. A report of a tiny study loads the libraries first, so that the memory of the first report of
 the size is that report's. Of the loop a few replicates are timed and compared with ours: the bootstrap alone,
-without reading, point estimates and JSON.
+without reading, point estimates and JSON. ``cirque report`` as people run it is compared with a process that only
+imports NumPy, SciPy's statistics, SQLAlchemy and Typer.
 """
 
 from __future__ import annotations
@@ -29,10 +30,19 @@ from annotation.analysis.statistics.coefficients.fleiss import FLEISS
 from annotation.analysis.statistics.coefficients.krippendorff import ALPHA
 from annotation.analysis.statistics.matrix import Ratings
 from benchmarks.memory import own_memory, peak_memory
+from benchmarks.own_settings import environment_of
 
 TARGET = 1_000   # ms for a report of the small study, once the libraries are loaded
 _SEED = 20261121
 _TINY = "libraries"
+# A small process starts the measured one: what a process had before exec counts as its own memory.
+_WAIT = """
+import os, subprocess, sys
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, used = os.wait4(process.pid, 0)
+print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
 
 
 @dataclass(frozen=True)
@@ -51,8 +61,6 @@ QUICK = Size(large=(12, 300), draws=200, looped=1, repeats=2)
 
 
 def run(folder: Path, size: Size = FULL) -> None:
-    from benchmarks.own_settings import environment_of
-
     home = folder / "agreement-home"
     print(f"\nAgreement: validity studies in CIRCUS's form, from the store to a report as JSON, {size.draws:,} draws. "
           "A fresh process\nfor each size; memory is that of the first report, above what the process holds with all "
@@ -69,7 +77,24 @@ def run(folder: Path, size: Size = FULL) -> None:
         then = statistics.median(later)
         bar = f"  (bar {TARGET:,} ms: {'met' if then < TARGET else 'missed'})" if (people, items) == size.small else ""
         print(f"{name:<32} {libraries:8.0f} ms {first:7.0f} ms {then:7.0f} ms  {told['mb']:.0f} MB{bar}", flush=True)
+    _commands(home, [f"{people} people, {items:,} items" for people, items in (size.small, size.large)], size.draws)
     _against_the_loop(home, name, size)
+
+
+def _commands(home: Path, names: Sequence[str], draws: int) -> None:
+    bare = _spent(home, "-c", "import numpy, scipy.stats, sqlalchemy, typer")[0]
+    print(f"cirque report, cold, {draws:,} draws, against the imports alone ({bare:.1f} s of CPU):")
+    for name in names:
+        seconds, megabytes = _spent(home, "-m", "cli.main", "report", name, "--draws", str(draws))
+        print(f"{name:<32} {seconds:8.1f} s of CPU, {megabytes:.0f} MB; ratio {seconds / bare:.1f}", flush=True)
+
+
+def _spent(home: Path, *arguments: str) -> tuple[float, float]:
+    """CPU seconds, and the most memory in MB, of a Python process."""
+    done = subprocess.run([sys.executable, "-c", _WAIT, sys.executable, *arguments], check=True, capture_output=True,
+                          text=True, env=environment_of(home))
+    seconds, megabytes = map(float, done.stdout.split())
+    return seconds, megabytes
 
 
 def _against_the_loop(home: Path, name: str, size: Size) -> None:

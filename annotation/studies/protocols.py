@@ -22,6 +22,7 @@ from cir_core.support.toml_files import line_of, load_toml
 
 Text = Annotated[str, Field(min_length=1)]
 _ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_LINE = re.compile(r", line (\d+)| is not valid TOML: .*?\bline (\d+)\b")
 _PROTOCOL = re.compile(r"([a-z][a-z0-9-]*)/([1-9][0-9]{0,5})")
 
 
@@ -166,7 +167,7 @@ def asked_by(study: Study, load: Callable[[str], _P], parse: Callable[[str, str]
 
 def line_said(problem: str, where: str) -> int | None:
     """The line of the file ``where`` that the sentence ``problem`` of a ``StudyError`` about it names, if it does."""
-    found = re.match(rf"{re.escape(where)}(?:, line (\d+)| is not valid TOML: .*?\bline (\d+)\b)", problem)
+    found = _LINE.match(problem, len(where)) if problem.startswith(where) else None
     return int(found[1] or found[2]) if found else None
 
 
