@@ -54,7 +54,6 @@ class GradioMemory:
 
     def __init__(self, app: App) -> None:
         self._blocks, self._queue = app.get_blocks(), app.get_blocks()._queue
-        self._blocks.app = app
         app.state_holder = self._states = LightStates()
         self._states.set_blocks(self._blocks)
         self._queue.pending_messages_per_session.max_size = _MOST_PENDING

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import gradio as gr
-from gradio import blocks
-from gradio.routes import App
 
 from web.http.call_answers import ADDED_LATER
 from web.http.request_ids import go_on_with, id_of, request_id, unexpected
@@ -23,17 +20,7 @@ _REFUSED = (ValueError, TypeError, LookupError, AttributeError, FileNotFoundErro
 
 
 class Screens(gr.Blocks):
-    """Blocks that hide event errors, which Gradio would send to the page, and print with the input past the log.
-    They are mounted, which builds their application: the two that Gradio builds before, for ``launch``, are left out
-    (90 routes and 70 ms each)."""
-
-    def __init__(self, **options: Any) -> None:
-        with _no_application():
-            super().__init__(**options)
-
-    def __exit__(self, *raised: Any) -> None:
-        with _no_application():
-            super().__exit__(*raised)
+    """Blocks that hide event errors, which Gradio would send to the page, and print with the input past the log."""
 
     def begin_page(self, title: str, path: str) -> None:
         """Add the components that follow to another page. Call it inside the context: Gradio's ``route`` opens a
@@ -80,22 +67,6 @@ class Screens(gr.Blocks):
                 raise
             raise _mistake("A value of this call is invalid: it has the wrong type, or is a file that was not "
                            "uploaded here, or an address that cannot be opened.", type(cause).__name__) from error
-
-
-class _Empty:
-    @staticmethod
-    def create_app(*_: object, **_options: object) -> App:
-        return App()
-
-
-@contextmanager
-def _no_application() -> Iterator[None]:
-    """What builds an application for blocks builds one without routes."""
-    whole, blocks.App = blocks.App, _Empty  # type: ignore[assignment,attr-defined]
-    try:
-        yield
-    finally:
-        blocks.App = whole  # type: ignore[attr-defined]
 
 
 def _mistake(problem: str, kind: str) -> gr.Error:
