@@ -11,14 +11,21 @@ MOST = 250        # characters; the limits of accounts, studies and scores are l
 LOCAL = "local"   # the user without accounts, and of the command line
 
 
-@lru_cache(maxsize=4096)   # reports ask for the same few once an answer
 def name_key(name: str) -> str:
     """Comparison key, which ignores case, Unicode normalisation and surrounding blanks. Text that cannot be stored, or
     is too long for a name, has an empty key, which matches nobody."""
+    return _kept_key(name) if len(name) <= MOST else _key(name)
+
+
+def _key(name: str) -> str:
     tidy = composed(name.strip(), MOST)
     if tidy is None or not can_be_stored(tidy):
         return ""
     return unicodedata.normalize("NFC", tidy.casefold())
+
+
+# Reports ask for the same few once an answer. Long texts, which strangers may send as names, are not kept.
+_kept_key = lru_cache(maxsize=4096)(_key)
 
 
 def same_person(one: str | None, other: str | None) -> bool:

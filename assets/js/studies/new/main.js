@@ -81,6 +81,7 @@ export async function newView(/** @type {Screen} */ screen) {
     questions.stop();
     questions = questionsOf(kind, typed.questions[kind.kind] ??= { own: false, text: "" });
     designBox.replaceChildren(design.element, h("h3", { text: "Questions" }), questions.element);
+    ofFile = null; // that of another kind
     questions.check();
     keep();
     check();
