@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from annotation.records import Study
 from cir_core.errors import StudyError
@@ -35,7 +35,14 @@ class Part(BaseModel):
 class Protocol(Part):
     """Header of a protocol file."""
 
-    protocol: str = Field(pattern=r"^[a-z][a-z0-9-]*/[1-9][0-9]*$")
+    protocol: str
+
+    @field_validator("protocol")
+    @classmethod
+    def _named(cls, protocol: str) -> str:
+        if not re.fullmatch(r"[a-z][a-z0-9-]*/[1-9][0-9]*", protocol):
+            raise ValueError("write a name of small letters, digits and hyphens, and a version, such as my-lab/1")
+        return protocol
 
 
 _P = TypeVar("_P", bound=Protocol)
