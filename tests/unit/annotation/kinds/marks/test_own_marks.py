@@ -84,7 +84,7 @@ def test_a_language_model_is_asked_the_same(store, study):
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
-    ('protocol = "my-lab/1"', 'protocol = "mine"', r"protocol: write a name .* and a version, such as my-lab/1"),
+    ('protocol = "my-lab/1"', 'protocol = "mine"', r"line 1, protocol: write a name .* and a version, such as my-lab"),
     ('key = "k"', 'key = "z"', r"line 14, marks\.1\.key: z is a key of the screen"),
     ('key = "k"', 'key = "l"', r"line 14, marks\.1\.key: l occurs twice"),
     ('name = "take it"', 'name = "leave it"', r"line 13, marks\.1\.name: leave it occurs twice"),
