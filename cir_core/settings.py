@@ -200,7 +200,8 @@ class Settings(BaseSettings):
             try:
                 ipaddress.ip_network(part)
             except ValueError:
-                raise ValueError(f"{quoted(part)} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
+                raise ValueError(f"{quoted(part)} is neither an IP address (127.0.0.1) nor a network "
+                                 "(10.0.0.0/8)") from None
         return ",".join(parts)
 
     @field_validator("accel_redirect")
@@ -208,7 +209,7 @@ class Settings(BaseSettings):
     def _location(cls, value: str) -> str:
         value = value.strip()
         if value and not re.fullmatch(r"/[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*/?", value):
-            raise ValueError(f"{quoted(value)} is no location of nginx, such as /cirque-home/")
+            raise ValueError(f"{quoted(value)} is not a location of nginx, such as /cirque-home/")
         return f"{value.rstrip('/')}/" if value else ""
 
     @field_validator("public_url")

@@ -165,4 +165,4 @@ def write_file(path: Path | None, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise SettingsError(f"{path} cannot be written: {error.strerror}. Name another file.") from error
+        raise SettingsError(f"{path} cannot be written: {error.strerror}. Choose another file.") from error

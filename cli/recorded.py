@@ -102,7 +102,7 @@ def _end(recorder: JobRecorder, error: BaseException) -> None:
     if isinstance(error, typer.Exit | SystemExit) and not code:
         recorder.end("done")
     elif isinstance(error, Stopped):
-        recorder.end("stopped", f"Stopped: {error.why}. With a larger limit it goes on.")
+        recorder.end("stopped", f"Stopped: {error.why}. With a larger limit it continues.")
     elif isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt) or (
             code == _INTERRUPTED):
         recorder.end("stopped")

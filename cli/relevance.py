@@ -55,7 +55,7 @@ def train(
     if dataset not in (_SAMPLE, "fashioniq", "cirr"):
         raise typer.BadParameter("Choose sample, fashioniq or cirr.", param_hint="DATASET")
     if to is None:
-        raise typer.BadParameter("Say where to write the model.", param_hint="--out")
+        raise typer.BadParameter("Name the folder for the model.", param_hint="--out")
     settings = get_settings()
     if negatives not in (None, *get_args(Rule)):
         raise typer.BadParameter("Choose top, drops or random.", param_hint="--negatives")

@@ -92,8 +92,8 @@ class _Traces:
         moved = [*([NAME] if note else []), *(f"{name}/" for name in self.image_folders)]
         raise StorageError(
             f"{found}, and the home folder {self.home} shows that it had one: {'; '.join(shown)}. No new database was "
-            f"made. {back}, or restore a backup: cirque db restore FILE. To begin with a new, empty database on "
-            f"purpose, use another home folder, or move {' and '.join(moved)} out of this one first.")
+            f"made. {back}, or restore a backup: cirque db restore FILE. To start with a new, empty database, "
+            f"use another home folder, or move {' and '.join(moved)} out of this one first.")
 
 
 def note_restored(engine: Engine, record: HomeRecord, *, accounts: bool) -> bool:

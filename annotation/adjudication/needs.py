@@ -37,10 +37,10 @@ class Needs:
 
     def __post_init__(self) -> None:
         if unknown := [name for name in self.needs if name not in NEEDS]:
-            raise StudyError(f"“{printable(shortened(str(unknown[0]), 40))}” is no reason for a decision. Choose of "
-                             f"{', '.join(NEEDS)}.")
+            raise StudyError(f"“{printable(shortened(str(unknown[0]), 40))}” is not a reason for a decision. Choose "
+                             f"one of {', '.join(NEEDS)}.")
         if self.below is not None and (isinstance(self.below, bool) or not 0 <= self.below <= 1):
-            raise StudyError("The least agreement is a number from 0 to 1.")
+            raise StudyError("The minimum agreement is a number from 0 to 1.")
         if self.discussion not in DISCUSSIONS:
             raise StudyError(f"A discussion is one of {', '.join(DISCUSSIONS)}.")
 
@@ -80,7 +80,7 @@ def needs_from(given: object) -> Needs:
     if not isinstance(needs, list | tuple) or not all(isinstance(name, str) for name in needs):
         raise StudyError(f"“needs” is a list of {', '.join(NEEDS)}.")
     if below is not None and not isinstance(below, int | float):
-        raise StudyError("The least agreement is a number from 0 to 1.")
+        raise StudyError("The minimum agreement is a number from 0 to 1.")
     return Needs(tuple(needs), below, given.get("discussion", "adjudicators"))
 
 

@@ -183,8 +183,9 @@ class RecruitmentService:
 
     def _check_open(self, door: Door) -> None:
         if not door.study.accepting or not door.settings.open:
-            raise StudyClosed("This study lets nobody in at the moment. If you have begun, your answers are saved: "
-                              "open the same link again later, or write to the people who run the study.")
+            raise StudyClosed("This study does not accept new participants at the moment. If you have begun, your "
+                              "answers are saved: open the same link again later, or write to the people who "
+                              "run the study.")
 
 
 def given_by(store: RecruitmentStore) -> Callable[[str, str], bool]:

@@ -132,7 +132,7 @@ def checked_address(url: str) -> str:
     except ValueError:
         fine = False
     if not fine or len(tidy) > _ADDRESS or any(one <= " " or one in '"<>\\\x7f' for one in tidy):
-        raise ValueError(f"{quoted(shortened(url, 80))} is no redirect address: it has to begin with https:// "
+        raise ValueError(f"{quoted(shortened(url, 80))} is not a redirect address: it has to begin with https:// "
                          f"or http://, and have no spaces and at most {_ADDRESS:,} characters")
     return tidy
 

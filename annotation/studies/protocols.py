@@ -41,7 +41,7 @@ class Protocol(Part):
     @classmethod
     def _named(cls, protocol: str) -> str:
         if not re.fullmatch(r"[a-z][a-z0-9-]*/[1-9][0-9]*", protocol):
-            raise ValueError("write a name of small letters, digits and hyphens, and a version, such as my-lab/1")
+            raise ValueError("write a name of lower-case letters, digits and hyphens, and a version, such as my-lab/1")
         return protocol
 
 

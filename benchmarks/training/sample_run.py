@@ -197,7 +197,7 @@ class TrainingRun:
         except (zipfile.BadZipFile, OSError) as error:
             damaged = str(error)
         if damaged:
-            raise SettingsError(f"The training state {path} is damaged ({damaged}). Remove it to begin anew.")
+            raise SettingsError(f"The training state {path} is damaged ({damaged}). Remove it to start again.")
         saved = torch.load(path, weights_only=True)
         if saved["seed"] != self.seed or len(saved["average"]) != len(self.average):
             return False

@@ -162,9 +162,9 @@ def _check_address(address: str) -> None:
         return
     host, colon, port = address.rpartition(":")
     if not (colon and host and port.isdecimal()) or "//" in address:
-        raise ClusterError(f"'{address}' is no address of a Ray cluster. Write HOST:PORT of its head (ray start prints "
-                           "it), auto for the cluster that this machine belongs to, or local. The command must run on "
-                           "one of the cluster's machines.")
+        raise ClusterError(f"'{address}' is not the address of a Ray cluster. Write HOST:PORT of its head (ray start "
+                           "prints it), auto for the cluster that this machine belongs to, or local. The command must "
+                           "run on one of the cluster's machines.")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWERS) as connection:
             connection.sendall(_GREETING)
@@ -174,7 +174,7 @@ def _check_address(address: str) -> None:
         raise ClusterError(f"No Ray cluster answers at {address}: {reason}. Check the address, and that ray start runs "
                            "on its head (docs/how-to/scale.md).") from error
     if answer[3:4] != b"\x04":
-        raise ClusterError(f"What answers at {address} is no Ray cluster. Give the port that ray start prints, 6379 "
+        raise ClusterError(f"What answers at {address} is not a Ray cluster. Give the port that ray start prints, 6379 "
                            "unless another was chosen; 8265 is that of its dashboard.")
 
 

@@ -152,7 +152,7 @@ class _Run:
             ask(rows, one_more)
         except LanguageModelUnavailable as error:
             raise LanguageModelUnavailable(f"{error} Nothing is lost: {done} of {total} images are done. Run the "
-                                           "command again (without --restart) when the model is back; it goes on "
+                                           "command again (without --restart) when the model is back; it continues "
                                            "there.") from error
 
     def ask(self, work: AskCaptions, place: Place, rows: Sequence[int], one_more: Callable[[], None]) -> None:
@@ -239,7 +239,7 @@ def _check_plan(gallery: Gallery, plan: CaptionPlan, earlier: CaptionPlan | None
     if earlier is not None and earlier != plan:
         now, before = plan.differences(earlier)
         raise GalleryError(f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for "
-                           f"{now}. Ask for the same to go on with them, or add --restart to start anew (published "
+                           f"{now}. Use the same to continue, or add --restart to start again (published "
                            "captions stay until then).")
 
 

@@ -133,7 +133,7 @@ def read_plan(path: Path) -> CaptionPlan | None:
         return CaptionPlan(**heading)
     except (KeyError, TypeError) as error:
         raise GalleryError(f"The generated captions in {path} are damaged or were written by another version of "
-                           "cirque. Move the file away to keep it, or add --restart to start anew.") from error
+                           "cirque. Move the file away to keep it, or add --restart to start again.") from error
 
 
 def _answers(line: dict[str, Any]) -> Answers:

@@ -107,7 +107,7 @@ def read_captions(gallery: Gallery) -> GalleryCaptions | None:
                 header, column, _ = _checked(first + file.read())
                 texts = {image_id: text for image_id, text in zip(gallery.ids, column, strict=True) if text}
                 if _digest(texts) != header.digest:     # all that tells damage of earlier versions' files
-                    raise ValueError("it is not what was written")
+                    raise ValueError("it does not match its checksum")
         except FileNotFoundError:
             return None
         except _DAMAGE as error:
@@ -245,9 +245,9 @@ def _checked(content: bytes) -> tuple[CaptionsHeader, list[str | None], Any]:
     header, texts, chosen = _header(first), json.loads(column), json.loads(rest)
     if more and more[0]:
         if more != [signed({"sum": sum_of(b"\n".join((first, column, rest, b"")))}), b""]:
-            raise ValueError("it is not what was written")
+            raise ValueError("it does not match its checksum")
     elif len([text for text in texts if text]) != header.captioned or len(texts) != header.images:
-        raise ValueError("it is not what was written")
+        raise ValueError("it does not match its checksum")
     return header, texts, chosen
 
 

@@ -159,7 +159,7 @@ def _pair(spec: EncoderSpec) -> _Source:
     except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise EncoderUnavailable(f"Config {path} cannot be read as JSON: {error}.") from error
     except (KeyError, TypeError) as error:
-        raise EncoderUnavailable(f"Config {path} is no open_clip model config: it lacks {error}.") from error
+        raise EncoderUnavailable(f"Config {path} is not the config of an open_clip model: it lacks {error}.") from error
     # open_clip identifies a config by its file name, and an equal name would replace a built-in one.
     name = f"{path.stem}@{revision({}, model_config)}"
     with tempfile.TemporaryDirectory() as folder:

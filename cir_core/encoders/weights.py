@@ -151,7 +151,7 @@ def _download(url: str, path: Path, progress: Progress, stopped: Callable[[], bo
     expected = next((found[1] for one in (*answer.history, answer)
                  if (found := _SHA256.fullmatch(one.headers.get("x-linked-etag", "")))), "")
     if (total and done != total) or (expected and expected != digest.hexdigest()):
-        raise EncoderUnavailable(f"What came from {urlsplit(url).netloc} is not the whole file ({done:,} of {total:,} "
+        raise EncoderUnavailable(f"The file from {urlsplit(url).netloc} is not complete ({done:,} of {total:,} "
                                  "bytes) or not that file. Nothing was kept. Try again.")
 
 

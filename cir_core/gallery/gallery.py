@@ -358,7 +358,7 @@ def remove_gallery(name: str, *, home: Path) -> None:
 def _missing(name: str, folder: Path, home: Path) -> str:
     if journal.read_run(folder) is not None:
         return (f"Gallery {quoted(name)} is not finished: its first index run was interrupted. Run the same 'cirque "
-                "index' again; it goes on where it stopped.")
+                "index' again; it continues where it stopped.")
     names = [info.name for info in list_galleries(home) if info.status == "complete"]
     there = f"There are: {', '.join(names)}." if names else "There is none yet."
     return f"No gallery {quoted(name)}. {there} To make it: cirque index DIR --name {name}"

@@ -61,13 +61,13 @@ def read_sums(folder: Path, generation: str) -> GallerySums | None:
 
 
 def check_texts(folder: Path, header: Header, columns: bytes, sums: GallerySums | None) -> None:
-    """Raises ``ValueError`` if the header or the columns are not what was written."""
+    """Raises ``ValueError`` if the header or the columns do not match their checksum."""
     if sums is None:
         return
     if sums.header != _header_sum((folder / HEADER).read_bytes()):
-        raise ValueError("gallery.json is not what was written")
+        raise ValueError("gallery.json does not match its checksum")
     if sums.images != sum_of(columns) or len(sums.features) != header.size:
-        raise ValueError(f"{images_path(Path(), header.generation).name} is not what was written")
+        raise ValueError(f"{images_path(Path(), header.generation).name} does not match its checksum")
 
 
 def damaged_rows(folder: Path, header: Header, sums: GallerySums | None) -> Rows:
@@ -127,7 +127,7 @@ def remedy(name: str) -> str:
 
 def remedy_for_all(name: str) -> str:
     """Where it cannot be told which vector is whose."""
-    return f"Run the 'cirque index' command that made gallery {quoted(name)} again; its images are encoded anew."
+    return f"Run the 'cirque index' command that made gallery {quoted(name)} again; its images are encoded again."
 
 
 def unreadable(name: str, error: Exception) -> str:

@@ -104,7 +104,7 @@ class Journal:
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _damaged(self, sums: Sequence[str]) -> frozenset[int]:
-        """Rows whose vectors or records are not what was written, or whose vectors no encoder gives."""
+        """Rows whose vectors or records do not match their checksum, or whose vectors no encoder gives."""
         found = zip(self.records, self.vectors(), sums, strict=True)
         return frozenset(row for row, (record, vector, checksum) in enumerate(found)
                          if (checksum and _checksum(record, vector.tobytes()) != checksum)

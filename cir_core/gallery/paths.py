@@ -69,8 +69,8 @@ class Header:
 def gallery_folder(name: str, home: Path) -> Path:
     """The folder of gallery ``name``, which may not exist. Raises ``GalleryError`` on a bad name."""
     if not _NAME.match(name):
-        raise GalleryError(f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, "
-                           "dashes or underscores, not starting with a dot or dash.")
+        raise GalleryError(f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 lower-case letters, digits, "
+                           "dots, dashes or underscores, not starting with a dot or dash.")
     return home / "galleries" / name
 
 
@@ -104,7 +104,7 @@ def read_header(folder: Path) -> Header | None:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GalleryError(f"{folder / HEADER} is damaged ({error}). Run the 'cirque index' command that made gallery "
-                           f"{quoted(folder.name)} again; its images are encoded anew.") from error
+                           f"{quoted(folder.name)} again; its images are encoded again.") from error
 
 
 def header_bytes(header: Header) -> bytes:

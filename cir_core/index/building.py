@@ -146,8 +146,8 @@ def _built(
         _delete(work)
         raise GalleryError(
             f"The index {run.kind} of gallery {quoted(gallery.name)} is not used: it found too few of the best images, "
-            f"recall@10 and @60 by kind of query: {reached}; {recall:g} is required. Search goes on as before. Choose "
-            "another kind, or allow less with --recall.")
+            f"recall@10 and @60 by kind of query: {reached}; {recall:g} is required. Search continues as before. "
+            "Choose another kind, or allow less with --recall.")
     return StoredIndex(run.kind, _WORK, gallery.generation, run.vectors, made.data, made.description, made.digest,
                        settings, replace(figures, size=made.size, seconds=seconds),
                        datetime.now(UTC).isoformat(timespec="seconds"), run.kind, recall)

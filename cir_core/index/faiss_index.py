@@ -101,7 +101,7 @@ class FaissMaker:
         try:
             for name, digest in data["files"].items():
                 if _digest(folder / name) != digest:
-                    raise OSError(f"{name} is not what was written")
+                    raise OSError(f"{name} does not match its checksum")
             if _FILE in data["files"]:
                 return HnswIndex(faiss.read_index(str(folder / _FILE), faiss.IO_FLAG_MMAP_IFC))
             shards = [faiss.read_index(str(folder / name), faiss.IO_FLAG_MMAP) for name in sorted(data["files"])]

@@ -104,7 +104,8 @@ class Workers:
             if self._in_a_row == PATIENCE and outcome.finished:
                 raise LanguageModelError(f"The language model failed {PATIENCE} times in a row, the last time: "
                                          f"{outcome.finished.failure} Connect another model "
-                                         "(docs/how-to/language-models.md), then go on with --resume --retry-failed.")
+                                         "(docs/how-to/language-models.md), then continue with --resume "
+                                         "--retry-failed.")
 
     def _keep(self, outcome: _Outcome) -> None:
         if outcome.finished is not None:

@@ -108,8 +108,8 @@ def _captioner(settings: Settings) -> LanguageModel | None:
     if not kind:
         return None
     if kind != "blip" or not path:
-        raise SettingsError(f"CIRQUE_CAPTIONER is '{settings.captioner}'. It looks like blip:/path/to/checkpoint, or "
-                            "is empty.")
+        raise SettingsError(f"CIRQUE_CAPTIONER is '{settings.captioner}'. It must be like blip:/path/to/checkpoint, "
+                            "or empty.")
     from cir_core.language.captioners.blip import BlipCaptioner
 
     return BlipCaptioner(Path(path).expanduser(), settings.device, settings.precision)

@@ -80,7 +80,7 @@ def all_methods(path: Path | None = None) -> dict[str, Method]:
     if path is not None:
         for name, method in read_methods(path).items():
             if name in methods:
-                raise MethodError(f"{path}: there is a method {quoted(name)} already. Give yours another name.")
+                raise MethodError(f"{path}: a method {quoted(name)} already exists. Give yours another name.")
             methods[name] = method
     return methods
 

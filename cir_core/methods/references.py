@@ -113,7 +113,7 @@ def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
     """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for an unknown one."""
     both = set(marks.less_like) & {*reference.image_ids, *marks.more_like}
     if both:
-        raise SearchError(f"{quoted(sorted(both)[0])} is marked both for and against. Take one mark away.")
+        raise SearchError(f"{quoted(sorted(both)[0])} is marked both for and against. Remove one mark.")
     for image_id in (*marks.more_like, *marks.less_like):
         gallery.row_of(image_id)
 

@@ -99,5 +99,5 @@ def step_rerank(
 def _only_one(does: str, of: Callable[[Step[Any]], _Found | None]) -> _Found | None:
     found = {step.label: one for step in STEPS.values() if (one := of(step)) is not None}
     if len(found) > 1:
-        raise SearchError(f"{' and '.join(found)} both {does}. Take one of them away.")
+        raise SearchError(f"{' and '.join(found)} both {does}. Remove one of them.")
     return next(iter(found.values()), None)

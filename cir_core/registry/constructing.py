@@ -34,10 +34,10 @@ def refuse_unsuitable(benchmark: Benchmark, made: str) -> None:
     if without := [query.query_id for query in benchmark.queries if not query.target_ids]:
         raise DatasetError(f"{counted(len(without), 'query', 'queries')} of {len(benchmark.queries):,} in "
                            f"{benchmark.name} have no target, such as {quoted(without[0])}; {made} are constructed "
-                           "towards one. Take a split with targets, or take these queries out.")
+                           "towards one. Use a split with targets, or take these queries out.")
     if benchmark.own_galleries:
         raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own; {made} need one to "
-                           "search. Take another data set.")
+                           "search. Use another data set.")
 
 
 def own_path(dataset: str, home: Path) -> Path:

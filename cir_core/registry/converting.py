@@ -44,7 +44,7 @@ def convert(
     if not path.exists():
         raise DatasetError(f"{path} is missing. Check the path.")
     if any(_would_replace(out.resolve(), given.resolve(), form) for given in (path, pool) if given is not None):
-        raise DatasetError(f"{out} holds what is read, which would be replaced. Write to another place.")
+        raise DatasetError(f"{out} contains the input, which would be overwritten. Choose another place.")
     try:
         if (copy := find_kind(kind).copy) is None or form != kind:
             benchmark = read_benchmark(kind, path, split=split, caption_mode=caption_mode, pool=pool)
@@ -54,7 +54,7 @@ def convert(
                 raise DatasetError(f"{kind} in its own form takes no {name}. Leave it out.")
         return Converted((out,), copy(path, out))
     except OSError as error:
-        raise DatasetError(f"{out} cannot be written: {error.strerror}. Name another place.") from error
+        raise DatasetError(f"{out} cannot be written: {error.strerror}. Choose another place.") from error
 
 
 def _would_replace(out: Path, given: Path, form: str) -> bool:
@@ -65,7 +65,7 @@ def _would_replace(out: Path, given: Path, form: str) -> bool:
 def _write_targets(out: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     """Every target with grade 1. Qrels have no line for a query without a target."""
     if not any(query.target_ids for query in benchmark.queries):
-        raise DatasetError(f"{benchmark.name} hides its targets, which are what qrels hold. Take another split.")
+        raise DatasetError(f"{benchmark.name} hides its targets, which are what qrels hold. Use another split.")
     write_qrels(out, {query.query_id: dict.fromkeys(query.target_ids, 1) for query in benchmark.queries})
     return (out,)
 

@@ -305,7 +305,7 @@ def _hashes(path: Path) -> str:
     except _DAMAGE:
         return content.decode("ascii")   # of an earlier version, or what vouches for them is damaged itself
     if sum_of(content) != checksum:
-        raise ValueError("the images' hashes are not what was written")
+        raise ValueError("the images' hashes do not match their checksum")
     return content.decode("ascii")
 
 

@@ -143,7 +143,7 @@ class _Problem(Exception):
 def _entries(content: Mapping[str, Any], kind: str, read: Any) -> Iterator[WrittenEntry]:
     listed = content.get(kind, [])
     if not _are_tables(listed):
-        raise _Problem("the file", f"has a `{kind}` that is no list of tables", f"Begin each with [[{kind}]]")
+        raise _Problem("the file", f"has a `{kind}` that is not a list of tables", f"Begin each with [[{kind}]]")
     for number, entry in enumerate(listed, start=1):
         yield read(entry, f"{kind} {number}")
 
@@ -191,7 +191,7 @@ def _turn(entry: Mapping[str, Any], where: str, number: int) -> WrittenTurn:
 def _said(entry: Mapping[str, Any], key: str, where: str, *, as_reference: bool = False) -> dict[str, str]:
     said = entry.get(key, {})
     if not isinstance(said, dict):
-        raise _Problem(where, f"has a `{key}` that is no table", f'Write it as {key} = {{colour = "red"}}')
+        raise _Problem(where, f"has a `{key}` that is not a table", f'Write it as {key} = {{colour = "red"}}')
     for group, value in said.items():
         if group not in BY_KEY:
             raise _Problem(where, f"has `{key}` of {quoted(group)}", f"The attributes are {', '.join(BY_KEY)}")

@@ -65,7 +65,7 @@ def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
     """Notes for a session that began under ``old`` and continues under ``new``:
     one each for language model, captions, domain, relevance model and index, where they differ."""
     return tuple(
-        f"this session began with {before}; this turn goes on with {now}"
+        f"this session began with {before}; this turn continues with {now}"
         for before, now in zip(_models(old), _models(new), strict=True) if before != now
     )
 

@@ -60,8 +60,8 @@ def read_export(content: bytes) -> tuple[Exported, ...]:
         raise SearchError("The file is not whole JSON: it was cut off or changed on its way, or it is another kind of "
                           f"file. {_AGAIN}") from error
     if not isinstance(records, list) or not records or not all(isinstance(one, dict) for one in records):
-        raise SearchError("This is no export of cirque's search screen, which is a list of records. Choose a file that "
-                          "“Export” has written.")
+        raise SearchError("This is not an export of cirque's search screen, which is a list of records. Choose a file "
+                          "that “Export” has written.")
     own = [one.get("cirque") for one in records]
     if not any(isinstance(one, dict) for one in own):
         raise SearchError("These are sessions without cirque's part, perhaps of a benchmark. Only what cirque's search "
@@ -97,7 +97,7 @@ def _picture(name: str, content: Any) -> bytes:
             return base64.b64decode(content, validate=True)
     except (binascii.Error, ValueError, TypeError):
         pass
-    raise SearchError(f"The file is damaged: {quoted(name)} is no uploaded picture. {_AGAIN}")
+    raise SearchError(f"The file is damaged: {quoted(name)} is not an uploaded picture. {_AGAIN}")
 
 
 def check_tree(session: SearchSession) -> None:
@@ -261,7 +261,7 @@ class Importer:
         if session.gallery not in names:
             raise GalleryError(
                 f"The session is of the gallery {quoted(session.gallery)} ({card.gallery_size:,} images, digest "
-                f"{card.gallery_digest}), which is not here. Index its images first: cirque index FOLDER "
+                f"{card.gallery_digest}), which is missing here. Index its images first: cirque index FOLDER "
                 f"--name {session.gallery}. Nothing was imported.")
         return session, (f"The gallery {quoted(session.gallery)} has other images here than where the session was "
                          "made: results are shown as they were, and cannot be continued.",)

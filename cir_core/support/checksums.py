@@ -164,7 +164,7 @@ def unsigned(line: bytes, *, must: bool = True) -> Any:
     if must and not ours:
         raise ValueError("its checksum is missing")
     if ours and line[-_TAIL + len(_KEY):-2] != sum_of(line[:-_TAIL]).encode():
-        raise ValueError("it is not what was written")
+        raise ValueError("it does not match its checksum")
     content = json.loads(line)
     if isinstance(content, dict):
         content.pop("crc", None)    # also of a line that another program wrote in its own way

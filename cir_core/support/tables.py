@@ -207,8 +207,8 @@ def _objects(text: str, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
         except (ValueError, RecursionError) as error:
             raise _broken(error, text, where, line) from None
         if not isinstance(record, dict):
-            raise DatasetError(f'{where}, line {line}: this is no object like {{"id": "a", "path": "a.jpg"}}. Write '
-                               "one for each row.")
+            raise DatasetError(f'{where}, line {line}: this is not an object like {{"id": "a", "path": "a.jpg"}}. '
+                               "Write one for each row.")
         yield line, record
     if array:
         raise DatasetError(f"{where}: the list is not closed, so the file is not whole. Copy it again.")

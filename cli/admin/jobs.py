@@ -105,7 +105,7 @@ def forget(
     """Remove records of ended jobs. What they made stays."""
     records = _records()
     if bool(job_ids) == every:
-        raise typer.BadParameter("Name jobs, or say --all.", param_hint="ID")
+        raise typer.BadParameter("Name jobs, or add --all.", param_hint="ID")
     wanted = job_ids or [one.job_id for one in records.all() if not one.running]
     for job_id in wanted:
         records.forget(job_id)

@@ -41,7 +41,8 @@ def log(
             try:
                 write_atomically(to, content)
             except OSError as error:
-                raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another file.") from error
+                raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Choose another file."
+                                ) from error
             return
     table = Table("number", "at (UTC)", "what", "by", "about", "details", box=None)
     for one in found:

@@ -41,7 +41,7 @@ def concat(
         raise DatasetError(f"There is no subset {unknown[0]} in this data set. There are: {', '.join(made)}.")
     made = {name: found for name, found in made.items() if not data.subset or name in data.subset}
     if not any(made.values()):
-        raise DatasetError("No two of these queries can be put one after the other. Take --rule random, or more "
+        raise DatasetError("No two of these queries can be put one after the other. Use --rule random, or more "
                            "queries.")
     for name, found in made.items():
         write_sessions(folder / "public" / f"{name}.json", found)

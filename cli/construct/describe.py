@@ -84,7 +84,7 @@ def _write(
         try:
             write_figures(folder / FIGURES, sections)
         except OSError as error:
-            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another --out."
+            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Choose another --out."
                                 ) from error
     if as_json:
         typer.echo(text)

@@ -77,10 +77,10 @@ class JobFlags:
             with self._watched(label, workers) as options:
                 done = work(options)
         except KeyboardInterrupt:
-            err.print(f"\nStopped. Finished {kept} are kept in {self.folder}: add --resume to go on.", soft_wrap=True)
+            err.print(f"\nStopped. Finished {kept} are kept in {self.folder}: --resume continues.", soft_wrap=True)
             raise typer.Exit(1) from None
         except (LanguageModelError, EncoderUnavailable) as error:
-            raise type(error)(f"{error} Finished {kept} are kept in {self.folder}: --resume goes on with them.") \
+            raise type(error)(f"{error} Finished {kept} are kept in {self.folder}: --resume continues.") \
                 from error
         return done
 

@@ -144,7 +144,7 @@ def _own_sessions(
         yield found, []
         return
     if OWN in found:
-        raise SettingsError(f"A source is called '{OWN}' already. Name it otherwise: NAME=RAW")
+        raise SettingsError(f"A source is called '{OWN}' already. Choose another name: NAME=RAW")
     with TemporaryDirectory(prefix="cirque-own-") as folder:
         report = _export(Path(folder), gallery, 10, spec)
         if not report.outputs:

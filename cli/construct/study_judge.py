@@ -54,7 +54,7 @@ def study_judge(
         there = read_progress(job.folder / "journal.jsonl").offsets
         if there and not resume:
             raise StudyError(f"{language.name} has answered {counted(len(there), 'item')} of {study.name} already. Add "
-                             "--resume to go on.")
+                             "--resume to continue.")
         flags = JobFlags(job.folder, None, resume, retry_failed, dry_run, budget, max_calls, workers, None, None)
 
         def tell(left: Sequence[int], **known: Any) -> None:

@@ -62,7 +62,7 @@ def print_job(report: JobReport, failures: Sequence[tuple[str, str]], rest: Path
         out.print("--resume --retry-failed tries these again.")
     if not report.complete:
         out.print(f"Stopped after {report.done:,} of {report.total:,} {things}: {report.stopped}. {kept} add --resume "
-                  "to go on, with a larger limit.", soft_wrap=True)
+                  "to continue, with a larger limit.", soft_wrap=True)
 
 
 def count_table(

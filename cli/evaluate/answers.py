@@ -52,7 +52,7 @@ def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
             write_atomically(path / "recall_subset.json", json.dumps(content).encode() + b"\n")
     except OSError as error:
         raise SettingsError(f"The run {run.system!r} could not be written to {folder}: {error.strerror or error}. Make "
-                            "room there, or name another folder with --write-run.") from error
+                            "room there, or choose another folder with --write-run.") from error
     say(f"Run written to {path}")
 
 

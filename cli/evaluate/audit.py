@@ -55,7 +55,7 @@ def join(
             write_atomically(folder / "joined.html", joined_page(joined).encode())
             write_figures(folder / FIGURES, joined_sections(joined))
         except OSError as error:
-            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
+            raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Choose another folder with "
                                 "--out.") from error
     if as_json:
         typer.echo(content, nl=False)
@@ -70,7 +70,7 @@ def _source(text: str) -> tuple[str, Path]:
     if not equals or Path(text).exists():
         return "", Path(text)
     if not name.strip() or not path:
-        raise DatasetError(f"{text} names no audit. Write a folder, or NAME=FOLDER.")
+        raise DatasetError(f"{text} does not name an audit. Write a folder, or NAME=FOLDER.")
     return name.strip(), Path(path)
 
 
@@ -278,7 +278,7 @@ def _report(
         if drawn:
             paths += write_figures(folder / FIGURES, results(report.summary, report.gaps))
     except OSError as error:
-        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out; "
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Choose another folder with --out; "
                             "the ranks are stored and will be reused.") from error
     if as_json:
         typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)

@@ -125,12 +125,12 @@ def sample(
     if run:
         of_methods = ("encoder", "methods", "against", "sessions", "requests", "turns", "limit", "model")
         if name := _given(context, of_methods):
-            raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
+            raise typer.BadParameter(f"--{name} is for methods. A run (--run FILE) is measured as it is.")
         scorer = scorer_over(_sample_gallery(open_encoder("atelier")), relevance_spec) if metric else None
         evaluate_datasets.sample_runs(run, partial, json_path, compare, scorer, tables)
         return
     if partial:
-        raise typer.BadParameter("--partial is of runs: --run FILE.")
+        raise typer.BadParameter("--partial needs a run: --run FILE.")
     if sweep and (name := _given(context, ("sessions", "requests", "turns"))):
         raise typer.BadParameter(f"--{name} does not go with --sweep, which is over the single turns. Leave it out.")
     from cir_core.datasets.readers.fashioniq import CATEGORIES, read_queries
@@ -203,7 +203,7 @@ def requests(
     settings = get_settings()
     chosen = chosen_methods(methods, None, all_methods(settings.methods))
     if file is None and (name := _given(context, ("references", "failures"))):
-        raise typer.BadParameter(f"--{name} is of requests of your own: --file FILE.")
+        raise typer.BadParameter(f"--{name} needs requests of your own: --file FILE.")
     written = read_request_file(file).first(limit) if file else None
     seed = settings.seed if seed is None else seed
     loaded = open_encoder(encoder)

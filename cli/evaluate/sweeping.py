@@ -60,7 +60,7 @@ class SweepRequest:
         """Raises ``BadParameter`` for options that do not go together. ``draws``: there is a figure without a sweep."""
         if self.sweep is None:
             if self.by is not None:
-                raise typer.BadParameter("--choose-by is of --sweep. Name a parameter, too.")
+                raise typer.BadParameter("--choose-by needs --sweep. Name a parameter, too.")
             if self.figure is not None and not draws:
                 raise typer.BadParameter("--figure draws the curves of --sweep. Name a parameter, too.")
             return
@@ -197,7 +197,8 @@ def _write_page(path: Path, page: str, sections: Sequence[Section]) -> None:
     try:
         write_figures(folder, sections)
     except OSError as error:
-        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another --figure.") from error
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Choose another --figure."
+                            ) from error
 
 
 def _by_turn(figures: Mapping[Measure, MeanEstimate]) -> dict[int, MeanEstimate]:

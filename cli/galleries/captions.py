@@ -59,7 +59,7 @@ def build(
         except KeyboardInterrupt:
             if not restart:
                 raise  # the usual sentence, to run the same command again, is right
-            err.print("\nStopped. What was generated is kept: run the command again without --restart to go on.")
+            err.print("\nStopped. What was generated is kept: run the command again without --restart to continue.")
             raise typer.Exit(1) from None
     _summary(name, report)
 

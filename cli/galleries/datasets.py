@@ -91,7 +91,7 @@ def index(
     path = dataset_path(kind, path)
     if images is None:
         if kind != "sample":
-            raise DatasetError("Say where the images are: --images and the folder that they lie under.")
+            raise DatasetError("Give the folder with the images: --images FOLDER.")
         images = path
     benchmark = read_benchmark(kind, path, split=split, pool=pool)
     gallery = name or benchmark.name.lower()

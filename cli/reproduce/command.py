@@ -155,11 +155,11 @@ def _check_own(folder: Path, subject: Subject) -> None:
     known = _read_run(folder)
     if known is None:
         if folder.is_dir() and any(path.name != WORK for path in folder.iterdir()):
-            raise SettingsError(f"{folder} has files that are of no reproduction. Name an empty folder with --out.")
+            raise SettingsError(f"{folder} has files of something else. Name an empty folder with --out.")
         return
     if known.get("of") != _identity(subject):
-        raise SettingsError(f"{folder} has another reproduction: {known.get('of')}. Name another folder with --out, or "
-                            "give the same options to go on.")
+        raise SettingsError(f"{folder} has another reproduction: {known.get('of')}. Choose another folder with --out, "
+                            "or give the same options to continue.")
 
 
 def _is_undrawn(dataset: str, annotations: Path | None, gallery: str | None, settings: Settings) -> bool:
@@ -242,7 +242,7 @@ def _tell(
 def _agreed() -> None:
     """Raises ``SettingsError`` where nobody can answer."""
     if not sys.stdin.isatty():
-        raise SettingsError("Nobody can be asked here whether to begin. Add --yes.")
+        raise SettingsError("Without a terminal, the command cannot ask whether to begin. Add --yes.")
     if not typer.confirm("Begin?", default=True, err=True):
         raise typer.Exit(1)
 

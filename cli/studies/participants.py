@@ -84,7 +84,7 @@ def pay(
     from annotation.recruitment.payment import decisions_from
 
     if approve == (reject is not None):
-        raise StudyError("Say one of: --approve, or --reject with a reason.")
+        raise StudyError("Give one of: --approve, or --reject with a reason.")
     listed = [line.strip() for line in _read(from_file).splitlines() if line.strip()] if from_file else []
     decisions = decisions_from([*(ids or ()), *listed], "approved" if approve else "rejected", reject or "")
     with open_stores() as stores:

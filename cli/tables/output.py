@@ -33,7 +33,7 @@ def check_folder(folder: Path | None, option: str, *, create: bool = True) -> No
             raise FileExistsError
     except OSError as error:
         problem = "it is a file" if isinstance(error, FileExistsError) else error.strerror or str(error)
-        raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Name another one.") from error
+        raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Choose another one.") from error
     if not os.access(there, os.W_OK | os.X_OK):
         raise SettingsError(f"{folder} cannot be written to. Change its permissions, or name another {option}.")
 
@@ -102,7 +102,7 @@ def _write(folder: Path, parts: Iterable[ReportTable | Section]) -> int:
             (folder / name).parent.mkdir(exist_ok=True)
             write_atomically(folder / name, content)
     except OSError as error:
-        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with "
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Choose another folder with "
                             "--tables.") from error
     return number
 

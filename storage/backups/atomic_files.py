@@ -42,7 +42,7 @@ def in_the_making(target: Path) -> Iterator[Path]:
 
 def check_free(target: Path) -> None:
     if os.path.lexists(target):
-        raise StorageError(f"{target} is there already, and no backup is overwritten. Name another file.")
+        raise StorageError(f"{target} already exists, and backups are never overwritten. Choose another file.")
 
 
 def clear_abandoned(folder: Path) -> None:

@@ -72,7 +72,7 @@ def read_dump(path: Path, connection: Connection) -> Contents:
                 if table == "alembic_version":
                     revision = line.decode().strip()
         if reading.wait() or table:
-            raise StorageError(f"{path} is cut off or damaged: {_last_line_of(errors)} Name another backup.")
+            raise StorageError(f"{path} is cut off or damaged: {_last_line_of(errors)} Choose another backup.")
     rows.pop("alembic_version", None)
     return Contents(revision, dict(sorted(rows.items())))
 

@@ -49,7 +49,7 @@ def read_sqlite(path: Path) -> Contents:
             _check_whole(backup, f"The backup {path}")
             return _contents(backup)
     except sqlite3.Error as error:
-        raise StorageError(f"{path} cannot be read as a SQLite database ({error}). Name another backup.") from error
+        raise StorageError(f"{path} cannot be read as a SQLite database ({error}). Choose another backup.") from error
 
 
 def open_to_read(path: Path) -> sqlite3.Connection:

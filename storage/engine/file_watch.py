@@ -62,7 +62,7 @@ class FileWatch:
         if lost is None:
             if self._logged_problem:
                 self._saved = ""
-                self._note("", f"The database {self._path} is back in its place. cirque goes on saving.")
+                self._note("", f"The database {self._path} is back in its place. cirque saves again.")
             return
         raise self._refusal(lost, connection)
 
@@ -72,7 +72,7 @@ class FileWatch:
         if lost != self._path:
             self._rescue(lost, connection)
             message += f" {self._saved or 'What was saved since the last checkpoint may be in it alone.'}"
-        problem = (f"{message} Nothing is saved any more. Put the same file back in its place, and cirque goes on; or "
+        problem = (f"{message} Nothing is saved any more. Put the same file back in its place, and cirque resumes; or "
                    "stop cirque, put the right database there (see docs/how-to/operate/storage.md), and start it "
                    "again.")
         self._note(problem, problem)

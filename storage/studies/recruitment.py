@@ -146,7 +146,7 @@ class SqlRecruitmentStore:
             study = find_study(connection, study_id, lock=True)
             known = {one.participant_id for one in _participants(connection, study_id)}
             if unknown := [one.participant_id for one in decisions if one.participant_id not in known]:
-                raise StudyError(f"Nobody with the id {unknown[0]} came by the link of {study.name}. Nothing was "
+                raise StudyError(f"Nobody with the id {unknown[0]} has used the link of {study.name}. Nothing was "
                                  "changed: check the list.")
             for one in decisions:
                 connection.execute(update(tables.participants).where(

@@ -69,8 +69,8 @@ def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str
         if item_id not in ids or which not in range(1, scored.each + 1):
             raise StudyError(f"{study.name} has no {what} {which} of an item {quoted(item_id)}. Score what it has.")
         if not math.isfinite(value):
-            raise StudyError(f"{scores.name} gives {what} {which} of the item {quoted(item_id)} {value}, which is no "
-                             f"number. Leave each {what} without a score out.")
+            raise StudyError(f"{scores.name} gives {what} {which} of the item {quoted(item_id)} {value}, which is not "
+                             f"a number. Leave each {what} without a score out.")
         if scored.values is not None and value not in scored.values:
             raise StudyError(f"{scores.name} gives {what} {which} of the item {quoted(item_id)} {value:g}, not a "
                              "whole number from 1 to 5. Correct it.")

@@ -150,7 +150,7 @@ def test_exported_sessions_are_circled_json(cirque_here, tmp_path):
     assert [record["session_id"] for record in records] == ["atelier_all_0000", "atelier_all_0001"]
     (tmp_path / "file.json").write_text(json.dumps(records))
     elsewhere = cirque_here("sessions", "import", str(tmp_path / "file.json"))
-    assert elsewhere.returncode == 1 and "gallery 'atelier'" in elsewhere.stderr and "which is not here" in (
+    assert elsewhere.returncode == 1 and "gallery 'atelier'" in elsewhere.stderr and "which is missing here" in (
         elsewhere.stderr.replace("\n", " "))
     listed = cirque_here("sessions", "list").stdout
     assert sessions[0] in listed and "in [/red] :cat:" in listed

@@ -211,7 +211,7 @@ def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder
     assert found and float(found[1]) > 0 and re.search(r"difference +[\d,]+ +[\d,]+ +[\d,]+", result.output)
     result = construct(*construct.sample, **settings)
     assert isinstance(result.exception, LanguageModelUnavailable)
-    assert "--resume goes on with them" in str(result.exception)
+    assert "--resume continues" in str(result.exception)
     assert (tmp_path / "built/journal.jsonl").exists()
 
 

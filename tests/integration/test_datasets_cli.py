@@ -167,7 +167,7 @@ def test_images_that_are_missing_are_refused_until_one_says_so(cirque, fashioniq
     (("check", "circo"), "Say where circo is: the folder with annotations/"),
     (("check", "sample"), "has not been drawn yet"),
     (("check", "fashioniq", "/no/where"), "/no/where is missing"),
-    (("index", "fashioniq", "FIQ"), "Say where the images are: --images"),
+    (("index", "fashioniq", "FIQ"), "Give the folder with the images: --images"),
     (("index", "fashioniq", "FIQ", "--images", "/no/where"), "folder of images /no/where is missing"),
     (("index", "fashioniq", "FIQ", "--images", "FIQ", "--allow-missing"), "4 of 4 images are not under"),
     (("index", "hp-fashioniq", "FIQ", "--images", "FIQ"), "has no queries that could be ranked"),

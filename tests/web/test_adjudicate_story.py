@@ -202,7 +202,7 @@ def test_a_study_on_the_studies_screen(meet: Meet, server: Server, tmp_path: Pat
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     expect(tiles).to_contain_text("1adjudicated")
 
-    # Closing asks first; closed, people are told so and adjudication goes on.
+    # Closing asks first; closed, people are told so and adjudication continues.
     page.get_by_role("button", name="Close", exact=True).click()
     page.get_by_role("button", name="Close it").click()
     expect(page.get_by_text("Closed", exact=True).first).to_be_visible()

@@ -193,7 +193,7 @@ def test_a_construction_from_the_screen_is_that_of_the_command(page: Page, app: 
     form = page.get_by_role("dialog", name="Construct sessions")
     form.get_by_label("Name").fill("small")
     form.get_by_role("button", name="Estimate").click()
-    expect(form.get_by_role("alert")).to_contain_text("There is a benchmark 'small' already.")
+    expect(form.get_by_role("alert")).to_contain_text("The benchmark 'small' already exists.")
 
 
 @pytest.mark.extended

@@ -571,7 +571,7 @@ def test_what_the_language_model_declines_is_asked_of_the_built_in_rules(
         told.get_by_role("button", name="Repeat with the built-in rules").click()
         expect(page.get_by_role("listbox", name="Results of turn 1: in red, please")).to_be_visible()
         at_rest(page)
-        differs = page.locator(".cq-banner", has_text="this turn goes on with the language model built-in")
+        differs = page.locator(".cq-banner", has_text="this turn continues with the language model built-in")
         expect(differs).to_be_visible()
         expect(screen.text_field(page)).to_have_value("")
         expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)

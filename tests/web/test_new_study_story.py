@@ -46,7 +46,7 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     page.get_by_role("button", name="New study").click()
     page.get_by_label("Table", exact=True).set_input_files(given / "queries.csv")
     page.get_by_label("Pictures: a folder").set_input_files(given / "photos")
-    expect(page.get_by_text("Say above which column is what: modification text.")).to_be_visible()
+    expect(page.get_by_text("Assign these columns above: modification text.")).to_be_visible()
     page.get_by_label("Modification text").select_option("wanted change")
     at_rest(page)
     page.reload()                                                       # nothing that was chosen or sent is lost
@@ -75,7 +75,7 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
         page.get_by_label("Guidelines", exact=True).fill("# Look\n\nTake *both* pictures.")
     page.get_by_label("Name of the study").fill(NAME)
     page.get_by_role("button", name="Open the study").click()
-    expect(page.get_by_text("Waiting for what is still being sent")).to_be_visible()   # it needs the uploaded files
+    expect(page.get_by_text("Waiting for uploads")).to_be_visible()   # it needs the uploaded files
     late[0].continue_()
     page.unroute("**/studies/new/guide")
     page.get_by_role("button", name="Make a link").click()

@@ -119,7 +119,7 @@ def test_a_search_whose_server_is_killed_is_offered_again(
         waiting.set()
     process, log = start(int(url.rsplit(":", 1)[1]))
     wait_for_address(process, log)
-    expect(page.locator(".cq-banner")).to_contain_text("The connection was lost while this was searched: in red")
+    expect(page.locator(".cq-banner")).to_contain_text("The connection was lost during this search: in red")
     at_rest(page)
     assert screen.reference(page) == chosen and screen.text_field(page).input_value() == "in red"
     expect(page.locator(".cq-missing")).to_have_count(0)

@@ -169,7 +169,7 @@ class ConstructionRoutes:
             raise GalleryError(f"There is no gallery {quoted(request.gallery)} on this server. Reload the page.")
         folder = folder_of(self._shelf.root, request.name)
         if folder.exists() and not is_half_made(folder):
-            raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
+            raise DatasetError(f"The benchmark {quoted(request.name)} already exists. Choose another name.")
 
     def _job(self, name: str) -> ConstructionState | None:
         job = self._jobs.state()

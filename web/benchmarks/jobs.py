@@ -66,7 +66,7 @@ class ConstructionJobs:
                                    "benchmark at a time. Wait until it is done, or stop it: what it has finished is "
                                    "kept.")
             if not resume and folder.exists() and not is_half_made(folder):
-                raise DatasetError(f"There is a benchmark {quoted(request.name)} already. Choose another name.")
+                raise DatasetError(f"The benchmark {quoted(request.name)} already exists. Choose another name.")
             job = BackgroundJob(ConstructionState(name=request.name, text="Reading the data set and the gallery"))
             self._job, self._spending = job, None
         recorder = JobRecorder(

@@ -93,8 +93,8 @@ def read_request(sent: Mapping[str, Any], services: Services) -> ConstructionReq
         raise DatasetError(f"This server reads {', '.join(WITHOUT_PATH)} by itself, not {quoted(dataset)}. Construct "
                            "from other data sets with cirque construct sessions.")
     if model not in MODELS or (model == "settings" and not is_connected(services)):
-        raise DatasetError(f"{quoted(model)} is no language model of this server. Choose the built-in one, or connect "
-                           "one (docs/how-to/language-models.md).")
+        raise DatasetError(f"{quoted(model)} is not a language model of this server. Choose the built-in one, or "
+                           "connect one (docs/how-to/language-models.md).")
     subsets = sent.get("subsets") or []
     if not isinstance(subsets, list) or not all(isinstance(one, str) and len(one) <= 200 for one in subsets[:50]):
         raise DatasetError("“subsets” must be a list of names.")
@@ -111,7 +111,7 @@ def is_connected(services: Services) -> bool:
 def resume_problem(folder: ConstructionFolder) -> str:
     """Why the screen cannot go on with ``folder``; "" if it can."""
     if folder.kind == "targets":
-        return ("Ask the person who runs the server to go on with it from the command line: cirque construct "
+        return ("Ask the person who runs the server to continue it from the command line: cirque construct "
                 "multi-target with --resume (docs/how-to/evaluate/construction.md).")
     if folder.run is None:
         return ("It was begun by an earlier version of cirque, which did not record how many sessions were wanted. Ask "

@@ -35,8 +35,8 @@ class JobProcesses:
         with self._lock:
             self._running = [one for one in self._running if one.poll() is None]
             if len(self._running) >= AT_A_TIME:
-                raise DatasetError(f"{AT_A_TIME} jobs that were started here are at work, which is the most at a time. "
-                                   "Wait until one is done, or stop one: what it has finished is kept.")
+                raise DatasetError(f"{AT_A_TIME} jobs that were started here are running, which is the limit. "
+                                   "Wait until one is done, or stop one: finished parts are kept.")
             said = tempfile.TemporaryFile()     # noqa: SIM115  closed below; the process has its own
             try:
                 process = subprocess.Popen(

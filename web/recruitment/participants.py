@@ -88,9 +88,9 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         except NoId as error:
             return _ask_for_id(door, public_message(error))
         except StudyClosed:
-            return _notice("Not open at the moment", "This study lets nobody in at the moment. If you have begun, "
-                           "your answers are saved: open the same link again later, or write to the people who "
-                           "run it.", 409)
+            return _notice("Not open at the moment", "This study does not accept new participants at the moment. If "
+                           "you have begun, your answers are saved: open the same link again later, or write to the "
+                           "people who run it.", 409)
         except CirqueError as error:
             return _failed(error)
         if participant is not None:

@@ -80,7 +80,7 @@ def _judge(services: Services, person: str, session: object, turn: object, image
     if not (isinstance(session, str) and isinstance(turn, str) and isinstance(image, str) and image):
         raise SearchError("Give the ids of a session, of a turn and of an image.")
     if not isinstance(thumb, str) or thumb not in _UP:
-        raise SearchError(f"{quoted(str(thumb))} is no thumb. Give up, down, or nothing to take it back.")
+        raise SearchError(f"{quoted(str(thumb))} is not a thumb. Give up, down, or nothing to remove it.")
     services.search.judge(session, turn, image, person, _UP[thumb])
     return {"session_id": session, "turn_id": turn, "image_id": image, "thumb": thumb}
 

@@ -191,8 +191,8 @@ def complete_answer(given: object, candidates: Sequence[str], of: Marking) -> di
     if not isinstance(marks, Mapping):
         raise IncompleteJudgement("“marks” is an object with a mark for each image, by its token.")
     if unknown := [token for token in marks if token not in candidates]:
-        raise IncompleteJudgement(f"“{printable(shortened(str(unknown[0]), 40))}” is no image of this query. Reload "
-                                  "the page.")
+        raise IncompleteJudgement(f"“{printable(shortened(str(unknown[0]), 40))}” is not an image of this query. "
+                                  "Reload the page.")
     if left := sum(marks.get(token) is None for token in candidates):
         raise IncompleteJudgement(f"{counted(left, 'image has', 'images have')} no mark yet. Mark each with "
                                   f"{of.listed}, then save.")

@@ -91,8 +91,8 @@ class ModelJob:
             raise SettingsError("A study needs a connected language model: the built-in one cannot judge. Set "
                                 "CIRQUE_LLM_BASE_URL and CIRQUE_LLM_MODEL (docs/how-to/language-models.md).")
         if not self.language.sees:
-            raise SettingsError(f"{self.language.name} sees no images, and people judge by them. Connect a model that "
-                                "does, and set CIRQUE_LLM_SEES (docs/how-to/language-models.md).")
+            raise SettingsError(f"{self.language.name} does not accept images, which people judge by. Connect a model "
+                                "that does, and set CIRQUE_LLM_SEES (docs/how-to/language-models.md).")
 
     @property
     def asking(self) -> Asking:

@@ -82,8 +82,8 @@ def said(text: str, table: Table, fields: Sequence[Field]) -> dict[str, tuple[st
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, sign, columns = part.partition("=")
         if not sign:
-            raise StudyError(f"{quoted(part)} says no column. Write FIELD=COLUMN with commas between them, such as "
-                             "reference=ref,text=mod.")
+            raise StudyError(f"{quoted(part)} does not name a column. Write FIELD=COLUMN with commas between them, "
+                             "such as reference=ref,text=mod.")
         whole = columns.strip()
         given[name.strip()] = (whole,) if whole in table.names or "+" not in whole else tuple(
             one.strip() for one in whole.split("+"))

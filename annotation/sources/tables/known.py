@@ -60,7 +60,7 @@ def _benchmark(read: Callable[[Path], Benchmark]) -> Callable[[Path, Table], Tab
                 dataset))
             for at, query in enumerate(benchmark.queries) if query.target_ids]
         if not rows:
-            raise DatasetError("Its queries have no targets, which a test split hides. Take another split.")
+            raise DatasetError("Its queries have no targets, which a test split hides. Use another split.")
         return Table(path.name, _NAMES, tuple(rows))
     return converted
 

@@ -72,7 +72,7 @@ export async function listView(/** @type {Screen} */ screen) {
 const empty = (/** @type {Screen} */ screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
   h("p", { text: "There is no study yet." }),
   screen.may("manage")
-    ? [h("p", {}, "Create one from the command line, from an audit, query files or search sessions; ",
+    ? [h("p", {}, "Create one on the page Studies, or with cirque study create; ",
       h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy()]
     : h("p", { text: "A researcher can create one; it will appear here." }));
 

@@ -39,7 +39,7 @@ export async function listView(/** @type {Screen} */ screen) {
   return {
     element: h("div", {},
       h("header", { class: "cq-sthead" }, h("h1", { text: "Benchmarks" }), h("span", { class: "cq-grow" }), start,
-        h("p", { class: "cq-quiet cq-be-lead", text: "Multi-turn sessions constructed from single-turn queries, as CIRCLED’s, and queries with all their targets, as SoFT’s: read them, filter them, judge them." })),
+        h("p", { class: "cq-quiet cq-be-lead", text: "Multi-turn sessions constructed from single-turn queries, as in CIRCLED, and queries with all their targets, as in SoFT: to read, filter and judge." })),
       list, none),
     begin: () => say(plural(list.childElementCount, "benchmark")),
     leave() {

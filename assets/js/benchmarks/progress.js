@@ -39,7 +39,7 @@ export function createProgress(screen, name, first, { finished, changed, state: 
     const manages = screen.may("manage");
     bar.replaceChildren(drawn(run.done, 0, run.total, howFar(run, thing)));
     said.textContent = howFar(run, thing);
-    detail.textContent = [run.stopping ? "Stopping: sessions under way are finished first" : run.running ? "" : "Stopped. What is finished is kept.", run.why_not,
+    detail.textContent = [run.stopping ? "Stopping: sessions under way are finished first" : run.running ? "" : "Stopped. Finished parts are kept.", run.why_not,
       run.cost ? `cost ${run.cost.toFixed(2)}` : "", run.calls ? `${run.calls.toLocaleString("en")} requests` : ""].filter(Boolean).join(" · ");
     tellIn(problem, run.problem);
     stop.hidden = !manages || !run.running || !run.here || run.stopping;

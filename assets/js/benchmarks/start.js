@@ -76,7 +76,7 @@ export async function startForm(/** @type {() => void} */ started) {
     });
   }, oninput: outdated, onchange: outdated },
   h("header", {}, h("h2", { text: "Construct sessions" }), closer()),
-  h("p", { class: "cq-quiet", text: "A session from each query of a data set, as CIRCLED makes them. It runs in the background of this server, and can be stopped and resumed." }),
+  h("p", { class: "cq-quiet", text: "Makes a session from each query of a data set, as in CIRCLED. It runs in the background of this server, and can be stopped and resumed." }),
   field("Name", name), h("div", { class: "cq-be-pair" }, field("Data set", dataset), field("Gallery", gallery)),
   h("fieldset", {}, h("legend", { text: "Subsets" }), subsets),
   h("div", { class: "cq-be-pair" }, field("Queries of each subset", limit), field("Turns at most", most)),

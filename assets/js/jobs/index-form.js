@@ -7,10 +7,10 @@ export async function indexForm(/** @type {() => Promise<void>} */ started) {
   const choices = await api("GET", "jobs/choices").catch((error) => messageOf(error));
   if (typeof choices === "string") return void once(dialog({ class: "cq-small", "aria-label": "Index a folder" }, h("header", {}, h("h2", { text: "Index a folder" }), closer()), h("p", { role: "alert", text: choices })));
   const folder = h("select", {}, choices.folders.map((one) => h("option", { value: one, text: one === "." ? "The whole folder" : one })));
-  const name = h("input", { type: "text", required: true, maxlength: 64, pattern: "[a-z0-9_][a-z0-9._\\-]*", autocomplete: "off", title: "Small letters, digits, dots, dashes, underscores" });
+  const name = h("input", { type: "text", required: true, maxlength: 64, pattern: "[a-z0-9_][a-z0-9._\\-]*", autocomplete: "off", title: "Lower-case letters, digits, dots, dashes, underscores" });
   const encoder = h("select", {}, choices.encoders.map((one) => h("option", { value: one, text: one, selected: one === choices.usual })));
   const known = h("p", { class: "cq-quiet" });
-  name.addEventListener("input", () => { known.textContent = choices.galleries.includes(name.value) ? "There is such a gallery. It will have the images of this folder, and no others." : ""; });
+  name.addEventListener("input", () => { known.textContent = choices.galleries.includes(name.value) ? "This gallery exists. Its images will be replaced by those of this folder." : ""; });
   const form = h("form", { class: "cq-jo-form", onsubmit: async (event) => {
     event.preventDefault();
     if (start.disabled) return;

@@ -13,8 +13,8 @@ export function createRow(first, { again, opens }) {
   const state = h("span", {}), bars = h("div", {}), far = h("small", { class: "num" }), problem = h("p", { class: "cq-inline", hidden: true, dir: "auto" });
   const begun = h("span", {}), log = h("pre", { class: "cq-jo-log", tabindex: "0", "aria-label": "Last lines of the log" }), alive = h("p", { class: "cq-quiet" });
   const stop = action("Stop", "jobs/stop", ""), resume = action("Resume", "jobs/resume", "primary");
-  const forget = h("button", { class: "cq-btn small", type: "button", text: "Remove", title: "Remove this record; what the job made stays", onclick: async () => {
-    if (await confirm("Remove this record?", "What the job made, and what it has finished, stays. Only this line and its log go.", "Remove it")) act(forget, "jobs/forget");
+  const forget = h("button", { class: "cq-btn small", type: "button", text: "Remove", title: "Remove this record; the results are kept", onclick: async () => {
+    if (await confirm("Remove this record?", "Results and finished parts are kept. Only this record and its log are deleted.", "Remove it")) act(forget, "jobs/forget");
   } });
   const details = h("tr", { class: "cq-jo-details", hidden: true, id: `job-${id}` }, h("td", { colspan: 4 }, h("p", {}, h("code", { text: `cirque jobs show ${id}` })), alive, log));
   const more = h("button", { class: "cq-btn small", type: "button", text: "Log", "aria-expanded": "false", "aria-controls": `job-${id}`, onclick: () => { open(Boolean(details.hidden)); } });

@@ -17,7 +17,7 @@ export function howFar({ state, stage, done, total, rate, left }) {
 
 /** Why it is not running, and what that means. @param {Job} job */
 export function problemOf({ state, error, resumes }) {
-  if (state === "interrupted") return `Its process ended without a report: it was killed, or the machine was restarted. ${resumes ? "What it had finished is kept." : ""}`.trim();
+  if (state === "interrupted") return `Its process ended without a report: it was killed, or the machine was restarted. ${resumes ? "Finished parts are kept." : ""}`.trim();
   return error;
 }
 

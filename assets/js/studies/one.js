@@ -78,7 +78,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
             ? h("a", { class: "cq-btn small", href: `${at("adjudicate")}?${query}`, text: `Adjudicate ${plural(pressing, "case")}` }) : null,
           screen.may("manage") ? (study.accepting
             ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
-              ["Close the study?", `It will no longer accept answers. Existing answers are kept, and adjudication goes on. You can reopen it.`, "Close it"], "Closed") })
+              ["Close the study?", `It will no longer accept answers. Existing answers are kept, and adjudication continues. You can reopen it.`, "Close it"], "Closed") })
             : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
               ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
   }
@@ -255,5 +255,5 @@ function shown(/** @type {SessionMeans} */ { questions, rows }) {
     h("tbody", {}, rows.map(({ source, subset, sessions, rated, ratings, means }) => h("tr", { class: subset ? "cq-stpart" : "" },
       h("th", { scope: "row", text: subset ?? source, dir: "auto" }), cell(`${count(rated)} of ${count(sessions)}`), cell(count(ratings)),
       questions.map(({ key }) => { const mean = means[key]; return cell(mean === null ? "–" : mean.toFixed(2)); })))))),
-  h("p", { class: "cq-quiet", text: "Means of 1 to 5, every session counting the same." })];
+  h("p", { class: "cq-quiet", text: "Mean ratings from 1 to 5; every session has the same weight." })];
 }

@@ -45,7 +45,7 @@ export function participantsPart(name, query) {
 
   function linkRow(/** @type {Recruiting} */ { path, settings, accepting }) {
     if (!path) {
-      return [h("p", { class: "cq-lead", text: "A link for Prolific, MTurk, CloudResearch or any other site: people come with the id that the site gives them, without an account or a password, and see this study alone." }),
+      return [h("p", { class: "cq-lead", text: "A link for Prolific, MTurk, CloudResearch or any other site: people come with the id that the site gives them, without an account or a password, and see only this study." }),
         h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Make a link", onclick: async () => took(await does("studies/recruit", { settings })) }))];
     }
     const address = at(path);
@@ -53,7 +53,7 @@ export function participantsPart(name, query) {
     return [h("div", { class: "cq-row cq-stlink" }, chip(lets ? "Lets people in" : "Lets nobody in", lets ? "on" : ""),
       h("code", { text: address }), h("button", { class: "cq-btn small", type: "button", text: "Copy", "aria-label": "Copy the link", onclick: () => copy(address) }),
       h("button", { class: "cq-btn small", type: "button", text: settings.open ? "Pause" : "Let people in",
-        onclick: async () => took(await does("studies/recruit", { settings: { ...settings, open: !settings.open } }, settings.open ? "Paused: nobody new is let in" : "The link lets people in")) }),
+        onclick: async () => took(await does("studies/recruit", { settings: { ...settings, open: !settings.open } }, settings.open ? "Paused: no new participants" : "The link lets people in")) }),
       h("button", { class: "cq-btn small", type: "button", text: "Test as a participant", onclick: test })),
     h("p", { class: "cq-quiet", text: `The site adds its parameters: PROLIFIC_PID, workerId, participantId${settings.parameter ? `, or ${settings.parameter}` : ""}. A test run leaves nothing behind.${accepting ? "" : " The study is closed: open it to let people in."}` })];
   }
@@ -66,7 +66,7 @@ export function participantsPart(name, query) {
     const people = number(settings.people, `${planned}, as planned`), minutes = number(settings.minutes, String(idle));
     const consent = long(settings.consent, 5), questions = long(questionLines(settings.questions), 3, "age: How old are you? | under 18 | *18 or older");
     const quotas = long(quotaLines(settings.quotas), 2, "age = 18 or older: 20");
-    const given = h("textarea", { rows: 2, "aria-label": "Accounts that see the study", placeholder: "names, one a line; empty: nobody", value: (settings.accounts ?? []).join("\n") }), some = h("input", { type: "checkbox", onchange: () => { given.disabled = !some.checked; } });
+    const given = h("textarea", { rows: 2, "aria-label": "Accounts that see the study", placeholder: "names, one per line; empty: nobody", value: (settings.accounts ?? []).join("\n") }), some = h("input", { type: "checkbox", onchange: () => { given.disabled = !some.checked; } });
     some.checked = settings.accounts !== null;
     given.disabled = !some.checked;
     const ends = /** @type {RecruitingEnd[]} */ (Object.keys(ENDS)).map((end) => {
@@ -91,7 +91,7 @@ export function participantsPart(name, query) {
     } },
     h("div", { class: "cq-stfields" }, field("Title that participants see", title), field("Own parameter with the id", parameter),
       field("Most people", people), field("Minutes without activity until a seat is free again", minutes)),
-    field("Consent", consent), field("Screening questions, one a line; a star marks answers that let people in", questions), field("Quotas, one a line", quotas),
+    field("Consent", consent), field("Screening questions, one per line; a star marks accepted answers", questions), field("Quotas, one a line", quotas),
     ends.map(({ end, said, code, url }) => h("fieldset", { class: "cq-stfields" }, h("legend", { text: ENDS[end] }), field("Code", code), field("Redirect address", url), field("Text", said))),
     h("label", { class: "cq-row" }, some, "Of people with accounts, only these see the study"), given,
     problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "submit", text: "Save" })));
@@ -104,7 +104,7 @@ export function participantsPart(name, query) {
       const said = await askText(`Reject ${plural(chosen.size, "participant")}: why?`, "", "The participants read it");
       if (!said) return;
       reason = said;
-    } else if (!(await confirm(`Mark ${plural(chosen.size, "participant")} as ${payment}?`, "You can change it until you hand the file in at the site.", "Mark"))) return;
+    } else if (!(await confirm(`Mark ${plural(chosen.size, "participant")} as ${payment}?`, "You can change it until you upload the file to the site.", "Mark"))) return;
     const done = await does("studies/pay", { participants: [...chosen], payment, reason });
     if (!done) return;
     chosen.clear();
@@ -113,7 +113,7 @@ export function participantsPart(name, query) {
   }
 
   function table(/** @type {Recruiting} */ { participants }) {
-    if (!participants.length) return [h("p", { class: "cq-quiet", text: "Nobody has come by the link yet." })];
+    if (!participants.length) return [h("p", { class: "cq-quiet", text: "Nobody has used the link yet." })];
     const buttons = /** @type {[ParticipantRow["payment"], string][]} */ ([["approved", "Approve"], ["rejected", "Reject"], ["open", "Undecided"]]).map(([payment, what]) =>
       h("button", { class: "cq-btn small", type: "button", text: what, onclick: () => decide(payment) }));
     const boxes = /** @type {HTMLInputElement[]} */ ([]);

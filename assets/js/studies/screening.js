@@ -18,7 +18,7 @@ export const questionsOf = (text) => filled(text).map(([line, at]) => {
   const [head = "", ...answers] = line.split("|").map((part) => part.trim());
   const found = LINE.exec(head);
   if (!found || answers.length < 2 || answers.some((answer) => !answer.replace(/^\*/, ""))) {
-    throw new Error(`Questions, line ${at}: write “age: How old are you? | under 18 | *18 or older”: a short name, the question, and two answers or more. A star marks answers with which people may take part.`);
+    throw new Error(`Questions, line ${at}: write “age: How old are you? | under 18 | *18 or older”: a short name, the question, and two answers or more. A star marks accepted answers.`);
   }
   return { key: found[1] ?? "", text: found[2] ?? "", answers: answers.map((answer) => answer.replace(/^\*\s*/, "")),
     accepts: answers.filter((answer) => answer.startsWith("*")).map((answer) => answer.replace(/^\*\s*/, "")) };

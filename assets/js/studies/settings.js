@@ -21,7 +21,7 @@ export function settingsPart(screen, known, changed) {
   };
   const put = async () => {
     const away = !known().study.archived;
-    if (away && !(await confirm("Archive the study?", "It is closed, and in no list until you bring it back. Everything of it is kept.", "Archive"))) return;
+    if (away && !(await confirm("Archive the study?", "It is closed, and hidden from all lists until you restore it. All its data are kept.", "Archive"))) return;
     if (await screen.does("POST", "studies/archive", { study: title(), archived: away }, away ? "Archived" : "Back in the lists, closed")) await changed();
   };
   async function remove() {
@@ -36,7 +36,7 @@ export function settingsPart(screen, known, changed) {
         tellIn(problem, messageOf(error));
       }
     } }, h("header", {}, h("h2", { text: "Remove the study" }), closer()),
-    h("p", { text: `${title()} goes with its ${counts.done} answers and its pictures. A backup of the database and the pictures is kept in the folder backups.` }),
+    h("p", { text: `This deletes ${title()} with its ${counts.done} answers and its pictures. A backup of the database and the pictures is kept in the folder backups.` }),
     field("Type its name to remove it", name), problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "submit", text: "Remove" }))));
     if ((await once(asks)) === "removed") screen.go("");
   }

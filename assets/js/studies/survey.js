@@ -61,7 +61,7 @@ export function surveyPart(screen, query, name, secret, sets = true) {
     gold.draw(found);
     for (const it of lines) it.takes.textContent = taken(found.removed.find(({ rule }) => rule === it.rule), it.on.checked);
     const { together, left, answers } = found;
-    effect.textContent = found.rules.length ? `All together: ${plural(together.answers, "answer")} excluded, ${count(left)} of ${count(answers)} left.` : answers ? `No rule: all ${plural(answers, "answer")} count.` : "";
+    effect.textContent = found.rules.length ? `Total: ${plural(together.answers, "answer")} excluded, ${count(left)} of ${count(answers)} remain.` : answers ? `No rule: all ${plural(answers, "answer")} count.` : "";
     keep.hidden = !screen.may("manage") || JSON.stringify(found.rules) === JSON.stringify(found.kept_rules);
     if (!of) return;
     sides.replaceChildren(...(left < answers ? [h("p", { class: "cq-quiet", text: `Of the ${plural(left, "answer")} left by the rules.` })] : []), sideTable(found.sides));

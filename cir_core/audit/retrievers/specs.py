@@ -65,7 +65,7 @@ def _parse(text: str, methods: Mapping[str, Method], galleries: Collection[str])
     alias, rest = (named[1].strip(), named[2].strip()) if named else ("", text)
     if rest.startswith("ranks:"):
         if not rest.removeprefix("ranks:"):
-            raise MethodError(f"The retriever {quoted(text)} names no file. Write ranks:/path/to/ranks.json.")
+            raise MethodError(f"The retriever {quoted(text)} does not name a file. Write ranks:/path/to/ranks.json.")
         return RetrieverSpec(alias, ranks=Path(rest.removeprefix("ranks:")).expanduser())
     if rest in methods:
         return RetrieverSpec(alias or rest, methods[rest])
@@ -87,7 +87,7 @@ def _encoder_alone(text: str, alias: str, spec: str, methods: Mapping[str, Metho
     try:
         encoder = parse_spec(spec)
     except EncoderUnavailable as error:
-        raise MethodError(f"The retriever {quoted(text)} is no method, and no encoder either: {error}") from error
+        raise MethodError(f"The retriever {quoted(text)} is neither a method nor an encoder: {error}") from error
     if encoder.kind not in (*COMPOSING, *UNIVERSAL):
         raise MethodError(f"The encoder {quoted(text)} does not compose image and text by itself. Say how with a "
                           f"method, for example slerp@{spec}.")

@@ -88,7 +88,7 @@ def filter_sessions(
     """
     for raw in raws:
         if raw.path.resolve() == _raw_path(folder, raw).resolve():
-            raise DatasetError(f"{folder} holds the unfiltered sessions. Name another folder with --out.")
+            raise DatasetError(f"{folder} holds the unfiltered sessions. Choose another folder with --out.")
     similarities = stored_similarities if encoder is None else encoded_similarities(encoder)
     with ExitStack() as stack:
         folder.mkdir(parents=True, exist_ok=True)

@@ -85,7 +85,7 @@ def _check_captioner(construction: Construction, left: Sequence[int]) -> None:
     gallery = construction.gallery
     shown = (construction.benchmark.queries[at].reference_id for at in left)
     if any(image_id in gallery and not gallery.caption_of(image_id) for image_id in shown):
-        raise SettingsError(f"{construction.language.name} sees no images, and the built-in language model, which "
+        raise SettingsError(f"{construction.language.name} accepts no images, and the built-in language model, which "
                             f"captions in its place, knows garments only; these images show '{construction.domain}'. "
                             "Connect a model that sees (CIRQUE_LLM_SEES), a captioner (CIRQUE_CAPTIONER), or put "
                             "captions into the gallery's manifest.")

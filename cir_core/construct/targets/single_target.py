@@ -189,7 +189,7 @@ def _check_drawn(job: Job, items: Sequence[Item], wanted: Sequence[int]) -> None
         if result and (result["target"], tuple(result["distractors"])) != (drawn.target, drawn.distractors):
             raise DatasetError(f"A finished text belongs to another query than record {item.number} of "
                                f"{quoted(item.file)}: an earlier version of cirque began this folder with the "
-                               "files in another order. Name another folder with --out: answers are cached, and "
+                               "files in another order. Choose another folder with --out: answers are cached, and "
                                "not paid for again.")
 
 

@@ -83,7 +83,7 @@ def _measure(name: str, provider: Any) -> Any:
     except (TypeError, ValueError) as error:
         raise DatasetError(f"The measure {quoted(name)} cannot be used: {error}. Write it as in {_FORM}.") from error
     if not isinstance(measure.aggregator(), ir_measures.MeanAgg):
-        raise DatasetError(f"{name} counts, it is no mean over queries. Leave it out.")
+        raise DatasetError(f"{name} is a count, not a mean over queries. Leave it out.")
     return measure
 
 

@@ -234,7 +234,7 @@ def _write(path: Path, content: bytes) -> None:
     try:
         write_durably(path, content)
     except OSError as error:
-        raise DatasetError(f"{path} cannot be written: {error.strerror or error}. Name another place.") from error
+        raise DatasetError(f"{path} cannot be written: {error.strerror or error}. Choose another place.") from error
 
 
 def _encoded(content: Content) -> bytes:

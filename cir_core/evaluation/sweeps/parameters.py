@@ -106,7 +106,7 @@ def read_sweep(written: str, method: Method, *, several_turns: bool = False) -> 
     try:
         name, equals, values = written.partition("=")
         if not equals:
-            raise MethodError(f"{quoted(written)} names no values. {_FORM}")
+            raise MethodError(f"{quoted(written)} does not name values. {_FORM}")
         found = _named(name.strip(), method, there)
         return replace(found, values=_values(values.strip(), found))
     except MethodError as error:
@@ -165,7 +165,7 @@ def _values(written: str, found: Swept) -> tuple[float, ...]:
         _check(value, found)
     once = tuple(dict.fromkeys(float(value) for value in values))
     if len(once) < 2:
-        raise MethodError(f"{quoted(written)} is one value, which makes no curve. {_FORM}")
+        raise MethodError(f"{quoted(written)} is a single value; a curve needs two or more. {_FORM}")
     return once
 
 
@@ -177,9 +177,9 @@ def _range(start: Decimal, stop: Decimal, step: Decimal, found: Swept) -> list[D
     for end in (start, stop):
         _check(end, found, whole=False)
     if step > stop - start:
-        raise MethodError(f"a step of {step} makes one value, which is no curve. {_FORM}")
+        raise MethodError(f"a step of {step} makes a single value; a curve needs two or more. {_FORM}")
     if stop - start > step * MOST_VALUES:
-        raise MethodError(f"a step of {step} makes more than {MOST_VALUES} values. Take a larger one.")
+        raise MethodError(f"a step of {step} makes more than {MOST_VALUES} values. Use a larger one.")
     count = int((stop - start) / step) + 1
     _check_number(count)
     return [start + place * step for place in range(count)]
@@ -187,7 +187,7 @@ def _range(start: Decimal, stop: Decimal, step: Decimal, found: Swept) -> list[D
 
 def _check_number(count: int) -> None:
     if count > MOST_VALUES:
-        raise MethodError(f"{count:,} values are too many; {MOST_VALUES} are the most. Take fewer.")
+        raise MethodError(f"{count:,} values are too many; the limit is {MOST_VALUES}. Use fewer.")
 
 
 def _check(value: Decimal, found: Swept, *, whole: bool = True) -> None:
@@ -195,7 +195,7 @@ def _check(value: Decimal, found: Swept, *, whole: bool = True) -> None:
     if not one.least <= float(value) <= one.most:
         raise MethodError(f"{value} is outside the range of {found.sign}, {one.least:g} to {one.most:g}.")
     if whole and one.kind == "whole" and value != int(value):
-        raise MethodError(f"{value} is no whole number, and {found.sign} is counted.")
+        raise MethodError(f"{value} is not a whole number, and {found.sign} is counted.")
 
 
 def _number(written: str) -> Decimal:

@@ -45,7 +45,7 @@ class Addresses:
                     self._failures = self._failures + 1 if error.again else 0
                     if self._failures >= _IN_A_ROW:
                         raise SourceAway(f"None of the last {_IN_A_ROW} images could be fetched. Check the connection, "
-                                         "then run the same command again: what is encoded is kept.") from None
+                                         "then run the same command again: encoded images are kept.") from None
                     reason = error.reason.removesuffix(" Check the URL, or upload the image.")
                     raise ImageUnreadable(f"cannot be fetched: {reason}") from None
                 time.sleep(_PAUSES[number])

@@ -56,7 +56,7 @@ class ObjectFiles:
                                "images go into a Parquet file (docs/how-to/galleries.md).")
         self.location, self._protocol = location.rstrip("/"), protocol
         if not rest.strip("/"):
-            raise GalleryError(f"{location} names no bucket. Give {protocol}://BUCKET/PREFIX.")
+            raise GalleryError(f"{location} does not name a bucket. Give {protocol}://BUCKET/PREFIX.")
 
     @cached_property
     def _store(self) -> Any:
@@ -130,7 +130,7 @@ class ObjectFiles:
                 raise SourceAway(f"{self.location} cannot be read: the store does not know who asks, or does not allow "
                                  f"it. {named}".strip()) from None
             raise SourceAway(f"{self.location} cannot be reached at the moment ({name}). Check the address and the "
-                             "connection, then run the same command again: what is encoded is kept.") from None
+                             "connection, then run the same command again: encoded images are kept.") from None
 
 
 class ObjectSource:

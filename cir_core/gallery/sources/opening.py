@@ -45,9 +45,11 @@ def open_source(given: str, asked: Asked = Asked()) -> ImageSource:
     source = _opened(given, asked)
     kind = source.layout.kind if source.layout else ""
     if kind not in ("parquet", "arrow") and (asked.column or asked.id_column or asked.caption_column or asked.fetch):
-        raise GalleryError(f"--column, --id-column, --caption-column and --fetch are for tables. {given} is none.")
+        raise GalleryError(f"--column, --id-column, --caption-column and --fetch are for tables, and {given} is "
+                           "not a table.")
     if kind and (asked.manifest or asked.exclude or asked.include):
-        raise GalleryError(f"--manifest, --exclude and --include are for folders of images. {given} is none.")
+        raise GalleryError(f"--manifest, --exclude and --include are for folders of images, and {given} is not "
+                           "a folder of images.")
     return source
 
 
@@ -137,8 +139,8 @@ def _kind(given: str, paths: Sequence[str]) -> str:
     if any(path.lower().endswith(_PACKED) for path in paths):
         raise GalleryError(f"{given}: in a packed archive no image can be read without unpacking all before it. Unpack "
                            "it to .tar (for example gunzip FILE.tar.gz), and index that.")
-    raise GalleryError(f"{given} is no folder of images, and holds no .tar or .parquet file and no data set of Hugging "
-                       "Face. Give one of these.")
+    raise GalleryError(f"{given} is not a folder of images, and contains no .tar or .parquet file and no data set of "
+                       "Hugging Face. Give one of these.")
 
 
 def _saved_to_disk(folder: Path) -> list[str]:

@@ -123,7 +123,7 @@ def _parsed(variant: str) -> tuple[str, str]:
     chosen = dict(parse_qsl(query, keep_blank_values=True))
     index = chosen.pop("index", "auto")
     if "@" not in query and (chosen or index not in ("auto", *_LADDERS)):
-        raise GalleryError(f"{quoted(query)} behind the address of Milvus is not understood. It may be index=KIND; "
+        raise GalleryError(f"{quoted(query)} after the address of Milvus is not understood. Write index=KIND; "
                            f"KIND is auto, {', '.join(_LADDERS)}.")
     return address_of(variant if "@" in query else address), index
 

@@ -59,7 +59,7 @@ def address_of(text: str) -> str:
     if (parts.scheme not in ("http", "https") or parts.query or parts.fragment or not addresses.is_host(host)
             or (database and not _DATABASE.match(database))):
         raise GalleryError(f"{quoted(text)} is not the address of a Milvus server. It is http://HOST:{PORT}, or https "
-                           "for encrypted connections, with the name of a database behind a slash if you use one. "
+                           "for encrypted connections, optionally with the name of a database after a slash. "
                            "Files of Milvus Lite are served by: milvus-lite server --host 127.0.0.1 --data-dir DIR")
     shown = f"[{host}]" if ":" in host else host
     port = port or (443 if parts.scheme == "https" else PORT)

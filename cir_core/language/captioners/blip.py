@@ -125,12 +125,12 @@ class BlipCaptioner:
             options["stopping_criteria"] = transformers.StoppingCriteriaList([_Asked(watch)])
         with self._lock, torch.inference_mode(), autocast(self._device, self._dtype):
             if watch is not None and watch.stopped:
-                raise Stopped(f"Stopped before {self.name} began. Search again to ask anew.")
+                raise Stopped(f"Stopped before {self.name} began. Search again to ask once more.")
             tokens = self._generate(pixels, options)
             texts = self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
         if watch is not None:
             if watch.stopped:
-                raise Stopped(f"Stopped before {self.name} had answered. Search again to ask anew.")
+                raise Stopped(f"Stopped before {self.name} had answered. Search again to ask once more.")
             # Nothing was sent to a server, so it does not count as a call.
             watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self.name,)))
         return [_tidy(text) for text in texts]

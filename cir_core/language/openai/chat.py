@@ -287,7 +287,7 @@ class Chat:
 
     def _still(self, call: Call) -> None:
         if call.stopped():
-            raise Stopped(f"Stopped before {self._server.name} had answered. Search again to ask anew.")
+            raise Stopped(f"Stopped before {self._server.name} had answered. Search again to ask once more.")
         if self._clock.now() >= call.until:
             raise out_of_time(None, self._server, call.seconds)
 

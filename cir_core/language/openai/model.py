@@ -124,7 +124,7 @@ class OpenAILanguageModel:
     def _slot(self, watch: Observer | None) -> Iterator[None]:
         while not self._slots.acquire(timeout=0.1):
             if watch is not None and watch.stopped:
-                raise Stopped(f"Stopped while others were waiting for {self.name}. Search again to ask anew.")
+                raise Stopped(f"Stopped while others were waiting for {self.name}. Search again to ask once more.")
         try:
             yield
         finally:

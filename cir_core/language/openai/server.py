@@ -53,7 +53,7 @@ class Server:
         except ValueError:
             usable = False
         if not usable:
-            raise SettingsError("CIRQUE_LLM_BASE_URL is not the address of a server. It looks like "
+            raise SettingsError("CIRQUE_LLM_BASE_URL is not the address of a server. Write it like "
                                 "https://api.openai.com/v1 or http://localhost:11434/v1.")
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if name not in _HARMLESS or not _HARMLESS[name].fullmatch(value):

@@ -160,7 +160,7 @@ def caption(text: str) -> str:
 def _source(spec: str) -> str:
     source = spec.partition(":")[2].strip()
     if not source:
-        raise EncoderUnavailable(f"{spec} names no model. Write blip2:/FOLDER or blip2:ORG/NAME, such as "
+        raise EncoderUnavailable(f"{spec} does not name a model. Write blip2:/FOLDER or blip2:ORG/NAME, such as "
                                  "blip2:Salesforce/blip2-itm-vit-g.")
     if not looks_like_path(source) and not Path(source).is_dir():
         return source

@@ -48,7 +48,7 @@ class EpochNegatives:
                 self.chosen = np.split(stored["rows"], stored["ends"][:-1])
         except DAMAGED as error:
             raise RelevanceUnavailable(f"The negatives in {path} cannot be read: {error}. Remove the folder "
-                                       f"{self._folder.parent} to begin anew.") from error
+                                       f"{self._folder.parent} to start again.") from error
         return True
 
     def save(self, epoch: int) -> None:

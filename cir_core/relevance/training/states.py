@@ -38,7 +38,7 @@ class TrainingStates:
         if path.is_file() and path.read_text("utf-8") != settings:
             raise RelevanceUnavailable(f"{self._out} has a training with another preset, seed, data set, backbone, "
                                        "precision or number of processes. Choose another --out, or remove the folder "
-                                       "to begin anew.")
+                                       "to start again.")
         write_atomically(path, settings.encode())
 
     def save(self, step: int) -> None:
@@ -77,19 +77,19 @@ class TrainingStates:
             self._accelerator.load_state(str(path))
         except DAMAGED as error:
             raise RelevanceUnavailable(f"The training state {path} cannot be read: {error}. Remove the folder "
-                                       f"{self._out} to begin anew.") from error
+                                       f"{self._out} to start again.") from error
         return step
 
 
 def _check(state: Path) -> None:
-    """Raises ``ValueError``, ``OSError`` or ``KeyError`` if a file is not what was written."""
+    """Raises ``ValueError``, ``OSError`` or ``KeyError`` if a file does not match its checksum."""
     try:
         content = (state / _SUMS).read_bytes()
     except FileNotFoundError:
         return
     for name, checksum in unsigned(content)["sums"].items():
         if sum_of_file(state / name) != checksum:
-            raise ValueError(f"{name} is not what was written")
+            raise ValueError(f"{name} does not match its checksum")
 
 
 LOG_FILE = "training.jsonl"

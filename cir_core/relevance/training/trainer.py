@@ -71,7 +71,7 @@ def train_relevance(
     """
     cpu = _on_cpu(device)
     if cpu and precision == "fp16":
-        raise RelevanceUnavailable("Precision fp16 needs a GPU. Take bf16 or fp32.")
+        raise RelevanceUnavailable("Precision fp16 needs a GPU. Use bf16 or fp32.")
     out.mkdir(parents=True, exist_ok=True)
     with ExitStack() as stack:
         if _processes(cpu).is_main_process:   # holds the lock for all processes

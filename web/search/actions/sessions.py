@@ -103,7 +103,7 @@ def _branch_of(session: SearchSession, branch_id: str) -> Branch:
 
 def _nothing_unkept(view: UiState) -> None:
     if view.adjustment:
-        raise SearchError("You have changed the turn that would go, and the changes are not kept. Keep them as a turn, "
+        raise SearchError("You have unsaved changes to the turn that would be deleted. Keep them as a turn, "
                           "or reset them, first.")
 
 

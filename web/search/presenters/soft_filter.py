@@ -84,7 +84,7 @@ def _filtered(made: Composition, before: Adjustment, data: Data) -> Adjustment:
     old = before.soft_filter or made.soft_filter or SoftFilter()
     mode = data.get("mode", old.mode)
     if mode not in MODES:
-        raise SearchError(f"{quoted(mode)} is no way to filter. There are: {', '.join(MODES)}.")
+        raise SearchError(f"{quoted(mode)} is not a filter mode. There are: {', '.join(MODES)}.")
     soft_filter = SoftFilter(fraction_of(data, "weight") if "weight" in data else old.weight, mode)
     constraints = before.constraints
     if "constraints" in data:

@@ -89,7 +89,7 @@ def recall_scores(items: Iterable[Item], k: int) -> MetricScores:
     """Share of a question's targets among the first ``k`` images of each set: 0 or 1 with a single target. Questions
     without a known target have no score; notes count them. Raises ``StudyError`` for a ``k`` below 1."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise StudyError(f"Recall@k needs a whole number from 1 as k, not {quoted(k)}.")
+        raise StudyError(f"k of Recall@k must be a whole number from 1, not {quoted(k)}.")
     items = list(items)
     scores = {}
     unknown = unranked = short = 0

@@ -58,7 +58,7 @@ def simulate_answers(
     pairs = [(query, one, two) for query, shown in enumerate(sets) for one, two in combinations(range(len(shown)), 2)
              if shown[one] != shown[two]]
     if not pairs:
-        raise StudyError("No query has two different result sets: there is nothing to compare. Take other methods.")
+        raise StudyError("No query has two different result sets: there is nothing to compare. Use other methods.")
     noise = calibrated_noise(truth, agreement=agreement, seed=seed)
     rng = np.random.default_rng(seed)
     rows = np.array(pairs, np.int64)
@@ -88,7 +88,7 @@ def calibrated_noise(truth: Values, *, agreement: float = AGREEMENT, seed: int) 
         raise StudyError("Raters agree with a correlation between 0 and 1, without these two.")
     spread = float(np.ptp(values)) if len(values) else 0.0
     if spread == 0:
-        raise StudyError("All result sets fit equally well: raters could tell nothing apart. Take other methods, or "
+        raise StudyError("All result sets fit equally well: raters could tell nothing apart. Use other methods, or "
                          "more queries.")
     low, high = 0.0, 10 * spread
     for _ in range(_STEPS):

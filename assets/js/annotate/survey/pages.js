@@ -68,7 +68,7 @@ export function checkPage(gate, pass, { said, back }) {
     ({ value, label: String(value), content: h("b", { text: value }) })), pick: (value) => { chosen = value; choice?.draw(value); } });
   choice?.draw(null);
   const form = formOf(said ? "One more" : "Attention check", pass, { button: "Go on ", value: () => (sum ? input.value : chosen), content: [
-    h("p", { class: "cq-lead", text: said || "A small task to confirm that you are reading. It says nothing about you." }),
+    h("p", { class: "cq-lead", text: said || "A small task to check that people are still reading." }),
     h("div", { class: "sv-task" }, h("p", { class: "sv-question", text: label, id: "sv-task" }), choice?.element ?? input)],
   more: back ? h("button", { class: "cq-btn", type: "button", text: "Review", onclick: back }) : null });
   form.element.classList.add("sv-check");

@@ -66,9 +66,9 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
   function goOn() {
     const desk = now(), sent = desk?.item && sending.pending({ study: desk.study.name, item: desk.item.id });
     if (!desk?.item || !sent || sent.then === "stay" || headed || pressed?.item !== desk.item.id || !pressed.same(sent.answer)) return;
-    if (desk.training) return problem("What is right here is told once there is a connection again. Your answer is kept.");
+    if (desk.training) return problem("The right answer is shown when the connection is back. Your answer is kept.");
     if (showHere(stock.next(desk.item))) pressed = null; // who comes back to it stays
-    else problem("Without a connection there is nothing further to show here. It goes on as soon as there is one.");
+    else problem("There is no connection, and no further item is loaded. The page continues when the connection is back.");
   }
   drafts.join(sending.pending, leave);
 

@@ -47,9 +47,9 @@ export function createSending(name, says, ahead = () => undefined) {
     : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
   function absence(/** @type {string} */ message) {
     const minutes = Math.floor((Date.now() - (since ?? Date.now())) / LONG_MS);
-    if (!minutes) return `${message} ${keptHere("sent as soon as it can be")}`;
+    if (!minutes) return `${message} ${keptHere("sent as soon as possible")}`;
     return `No connection for ${minutes === 1 ? "a minute" : minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`}. ${
-      row.length === 1 ? "1 answer is not sent yet. It is" : `${row.length} answers are not sent yet. They are`} kept in this browser, also if you close it, and sent from here later.`;
+      row.length === 1 ? "1 answer is not sent yet. It is" : `${row.length} answers are not sent yet. They are`} kept in this browser, even if you close it, and sent later.`;
   }
 
   /** @param {Sent<A>} body @param {() => unknown} before it leaves once this is done @returns {Promise<Acknowledged<A>>} */

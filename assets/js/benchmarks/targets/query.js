@@ -27,7 +27,7 @@ export function createQuery(query, open) {
     const item = h("li", { class: `cq-be-candidate${one.original ? " original" : ""}` }, picture(one.image, nameOf(one), h("figcaption", {},
       h("span", { class: "sure" }, mark, h("b", { class: "num", text: confidence(one.confidence) }), said),
       one.original ? h("span", { class: "own", text: "original target" }) : null, one.reference ? h("span", { class: "own", text: "reference" }) : null,
-      one.found.map((place) => h("small", { text: placeOf(place), title: `Rank ${count(place.rank)} among what the ${GROUPS[place.group] ?? place.group} found; confidence there: ${confidence(place.confidence)}` })))));
+      one.found.map((place) => h("small", { text: placeOf(place), title: `Rank ${count(place.rank)} among the results of the ${GROUPS[place.group] ?? place.group}; confidence there: ${confidence(place.confidence)}` })))));
     return { one, item, mark, said };
   });
   const lost = alone ? h("li", { class: "cq-be-candidate original" }, picture(original, `Original target: ${original.id}`,

@@ -23,9 +23,9 @@ function parts(about, first, change) {
     shown: TARGETS_SHOWN, sorts: TARGET_SORTS, rising: ["constructed", "lowest", "original"],    // what stands out comes first
     none: about.queries || about.run?.running
       ? [h("h2", { text: about.queries ? "No matching queries" : "No queries yet" }), h("p", { text: about.queries ? "Search for other words, move the threshold, or show all queries." : "They appear here as they finish." })]
-      : [h("h2", { text: "No queries" }), h("p", { text: "Every query failed, or none was begun. Go on with it from the command line, with the options that it was begun with and:" }), h("p", {}, h("code", { text: RESUME }))],
+      : [h("h2", { text: "No queries" }), h("p", { text: "Every query failed, or none was started. Continue on the command line, with the same options and:" }), h("p", {}, h("code", { text: RESUME }))],
     above: threshold.element,
-    below: h("p", { class: "cq-quiet cq-be-legend", text: "Under each candidate: its confidence, what found it (the first sentence, both sentences, the image of the original target), and its rank there." }),
+    below: h("p", { class: "cq-quiet cq-be-legend", text: "Under each candidate: its confidence, the search that found it (first sentence, both sentences, image of the original target), and its rank there." }),
     facts: [plural(about.queries, "query", "queries")], strip: createQuery, put: threshold.put,
     download: { text: "Download targets", title: "The queries with their targets at this threshold, in SoFT’s multi-target form",
       address: ({ threshold: now }) => ({ name: about.name, threshold: now }) },
@@ -66,7 +66,7 @@ function createThreshold(view, change) {
     put({ all, summary, histogram }) {
       facts.replaceChildren(fact("Queries with targets", count(summary.kept), `of ${count(all)}, ${percent(summary.kept, all)} %`),
         fact("Targets of a query, mean", summary.mean === null ? "–" : decimals(summary.mean, 2), `${plural(summary.targets, "target")} in all`),
-        fact("Three or more targets", count(summary.rewritable)), fact("Original target is none", count(summary.without_original)));
+        fact("Three or more targets", count(summary.rewritable)), fact("Original target not a target", count(summary.without_original)));
       draw(histogram);
     },
   };

@@ -10,7 +10,7 @@ import { thumbPair } from "./thumbs.js";
 /** @type {Record<string, string>} */
 const NAMES = { text: "Text", "edited text": "Text, edited", history: "History", picked: "Picked image", "not picked": "Not picked",
   image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show", kept: "What stays",
-  relevance: "Relevance (CIRQRS)", "behind the first": "Behind those ranked again" };
+  relevance: "Relevance (CIRQRS)", "behind the first": "Below the results ranked again" };
 const MARKED = /** @type {Record<string, string[]>} */ ({ picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] });
 /** @param {string} part */
 const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1").replace(/^asked: /, "Asked: ").replace(/^marked: /, "From marks: ");

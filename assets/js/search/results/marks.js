@@ -45,7 +45,7 @@ export function takeBack() {
   byTurn.set(turn(), step.before);
   store();
   draw();
-  say("Last mark taken back.");
+  say("Last mark undone.");
   return true;
 }
 

@@ -10,7 +10,7 @@ import { allTiles, selected, tileOf } from "./selection.js";
 /** @typedef {Record<string, [own: Thumb | "", othersUp: number, othersDown: number]>} Known by image */
 const TEXTS = /** @type {Record<Thumb, [key: string, text: string]>} */ ({ up: ["y", "This is what I asked"], down: ["n", "This is not what I asked"] });
 const SIDES = /** @type {Thumb[]} */ (["up", "down"]);
-const ABOUT = "Your judgement, kept with the session for reports. It changes no search: + and − do.";
+const ABOUT = "Your judgement, kept with the session for reports. It does not change the search; + and − do.";
 
 const here = () => shown().session && shown().turn && shown().thumbs ? `${shown().turn}` : ""; // "": nobody is asked
 /** @type {() => Known} */
@@ -32,7 +32,7 @@ function toggle(tile, thumb) {
   const now = own(image) === thumb ? "" : thumb;
   given.give(keyOf(image), now, { session, turn, image });
   draw();
-  say(now ? `${TEXTS[now][1]}: rank ${tile.dataset.rank}` : `Judgement taken back: rank ${tile.dataset.rank}`);
+  say(now ? `${TEXTS[now][1]}: rank ${tile.dataset.rank}` : `Judgement removed: rank ${tile.dataset.rank}`);
 }
 
 // From the keyboard: the result that has the focus, which need not be the selected one.

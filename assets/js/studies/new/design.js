@@ -7,7 +7,7 @@ const WAIT_MS = 250;
 
 /** @param {NewKind} kind @param {Record<string, number>} design is changed here @param {() => void} changed */
 export function designPart(kind, design, changed) {
-  const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" }, h("p", { class: "cq-quiet", text: "The planner’s figures come with the table and its pictures." }));
+  const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" }, h("p", { class: "cq-quiet", text: "The planner needs the table and its pictures." }));
   const typed = createDelay(WAIT_MS);
   let items = 0, asked = 0;
   const fields = kind.design.map(({ name, title, value, least, most, explained }) => {
@@ -43,7 +43,7 @@ export function designPart(kind, design, changed) {
     return [h("dl", {}, fact(plural(it.people, "person", "people"), "to judge", ""),
       fact(lasting(3600 * it.hours_per_person), "per person", `up to ${plural(it.items_per_person ?? it.per_person ?? 0, kind.one, kind.many)}`),
       fact(lasting(3600 * it.hours_total), "of work in total", plural(it.judgements ?? it.answers ?? 0, "answer")),
-      fact(pairs ? String(pairs) : "–", "pairs to compare people by", pairs ? "" : "Nobody judges the same"))];
+      fact(pairs ? String(pairs) : "–", "pairs to compare people by", pairs ? "" : "No items are shared"))];
   }
   return { element: h("div", {}, form, answer), show };
 }

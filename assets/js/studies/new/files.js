@@ -9,7 +9,7 @@ const AT_ONCE = 3;
 function send(draft, part, file, told) {
   const { promise, resolve, reject } = /** @type {PromiseWithResolvers<DraftFiles>} */ (Promise.withResolvers());
   const call = new XMLHttpRequest();
-  const away = () => reject(new ApiProblem(0, "The server does not answer. Choose the files again; those that have come stay.", "away"));
+  const away = () => reject(new ApiProblem(0, "The server does not answer. Choose the files again; those already sent are kept.", "away"));
   call.open("POST", at(`studies/new/file?draft=${draft}&part=${part}`));
   call.setRequestHeader("X-File-Name", encodeURIComponent(file.webkitRelativePath || file.name));
   call.setRequestHeader("Accept", "application/json");
@@ -21,7 +21,7 @@ function send(draft, part, file, told) {
       answer = JSON.parse(call.responseText);
     } catch { /* a proxy in between says so in HTML */ }
     if (call.status === 200 && answer) resolve(answer);
-    else if (call.status === 413 && !answer) reject(new ApiProblem(413, `${file.name} is larger than the server in front of cirque lets through. Tell who runs it (docs/how-to/operate/deployment.md), or divide the file.`, "too-large"));
+    else if (call.status === 413 && !answer) reject(new ApiProblem(413, `${file.name} is larger than the proxy in front of cirque allows. Ask its administrator (docs/how-to/operate/deployment.md), or divide the file.`, "too-large"));
     else if (answer) reject(new ApiProblem(call.status, answer.problem || answer.error, answer.kind || "other"));
     else away();
   };

@@ -103,7 +103,7 @@ export async function newView(/** @type {Screen} */ screen) {
     asked += 1;
     tellIn(lookProblem, "");
     const lacks = kindOf().fields.filter(({ name: one, required, least }) => required && (typed.columns[typed.kind]?.[one] ?? []).length < least);
-    facts.textContent = !table ? "Choose a table first." : lacks.length ? `Say above which column is what: ${lacks.map(({ title }) => title.toLowerCase()).join(", ")}.`
+    facts.textContent = !table ? "Choose a table first." : lacks.length ? `Assign these columns above: ${lacks.map(({ title }) => title.toLowerCase()).join(", ")}.`
       : !pictures && !typed.gallery ? "Add its pictures, or choose a gallery." : "Reading …";
     drawLook();
     soon.stop();
@@ -148,7 +148,7 @@ export async function newView(/** @type {Screen} */ screen) {
     questions.stop();
     try {
       while (calls.size) {
-        end.textContent = "Waiting for what is still being sent …";
+        end.textContent = "Waiting for uploads …";
         await Promise.allSettled(calls);
       }
       soon.stop();

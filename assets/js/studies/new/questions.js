@@ -82,7 +82,7 @@ export function questionsPart(kind, typed, { changed, checked, preview }) {
     const mine = ++asked, own = ownQuestions(typed).trim();
     draw();
     changed();
-    state.textContent = own || !typed.own ? "" : "Nothing is written here, so people are asked cirque’s questions.";
+    state.textContent = own || !typed.own ? "" : "This is empty, so people are asked cirque’s questions.";
     if (!own) {
       say("");
       return checked(null);
@@ -91,7 +91,7 @@ export function questionsPart(kind, typed, { changed, checked, preview }) {
       const found = await api("POST", "studies/new/check", { kind: kind.kind, text: typed.text });
       if (mine !== asked) return;
       say(found.problem ?? "", found.line ?? 0);
-      state.textContent = found.problem ? "" : `${found.protocol} has no fault.`;
+      state.textContent = found.problem ? "" : `No faults in ${found.protocol}.`;
       checked(found);
     } catch (error) {
       if (mine === asked) say(messageOf(error)); // it is checked again when the study is created

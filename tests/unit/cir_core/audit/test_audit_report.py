@@ -504,7 +504,7 @@ def test_what_cannot_be_joined_is_refused(tmp_path):
         join_audits([("", one), ("x", tmp_path)])
     broken = tmp_path / "broken.json"
     broken.write_text("[1]")
-    with pytest.raises(DatasetError, match="is no summary of an audit"):
+    with pytest.raises(DatasetError, match="is not the summary of an audit"):
         join_audits([("", one), ("x", broken)])
     dropped = folder_of(tmp_path / "dropped", summary(ablation="drop"))
     with pytest.raises(DatasetError, match=r"differ in ablation \(--ablation\): a black, b drop"):

@@ -517,7 +517,7 @@ def test_several_in_one_option_or_in_many():
     ([""], r"No retriever is named"),
     (["ranks:"], r"names no file"),
     (["local-dir:/clip"], r"does not compose.*slerp@local-dir:/clip"),
-    (["nonsense:/x"], r"no method, and no encoder either"),
+    (["nonsense:/x"], r"neither a method nor an encoder"),
     (["slerp,slerp"], r"Two retrievers are called 'slerp'"),
     (["slerp,slerp@base"], r"slerp and slerp@base are the same"),
     (["a=ranks:r.json,b=ranks:./r.json"], r"same retriever"),

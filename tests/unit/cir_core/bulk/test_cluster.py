@@ -23,7 +23,7 @@ def run(address, tmp_path):
 @needs_ray
 @pytest.mark.parametrize("address", ["head", "ray://head:10001", "head:port", ":6379", ""])
 def test_an_address_of_another_form_has_a_sentence(address, tmp_path):
-    with pytest.raises(ClusterError, match=r"no address of a Ray cluster\. Write HOST:PORT"):
+    with pytest.raises(ClusterError, match=r"not the address of a Ray cluster\. Write HOST:PORT"):
         run(address, tmp_path)
 
 

@@ -170,7 +170,7 @@ def test_nothing_left_is_a_file_of_no_session(tmp_path):
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "public.json").write_text("[]")
-    with pytest.raises(DatasetError, match="is no raw file of sessions"):
+    with pytest.raises(DatasetError, match="is not a raw file of sessions"):
         raw_files(tmp_path / "public.json")
     (tmp_path / "public.json").write_text('{"results": []}')
     with pytest.raises(DatasetError, match="has no dataset_name"):

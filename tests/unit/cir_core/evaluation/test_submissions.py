@@ -180,5 +180,5 @@ def test_places_that_hold_or_take_no_submission(tmp_path, cirr_val):
     with pytest.raises(DatasetError, match=r"holds neither recall\.json nor recall_subset\.json"):
         read_cirr_submission(tmp_path)
     (tmp_path / "file").touch()
-    with pytest.raises(DatasetError, match=r"cannot be written: .* Name another place"):
+    with pytest.raises(DatasetError, match=r"cannot be written: .* Choose another place"):
         write_cirr(tmp_path / "file", cirr_run(), cirr_val)

@@ -250,7 +250,7 @@ def test_a_manifest_as_other_programs_save_it(source, tmp_path, name, content):
      ("m.csv", "id,path\na,1.png\nb,2.png\na,3.png\n,4.png\n",
       "line 4: id 'a' is already on line 2; line 5: no id"),
      ("m.jsonl", '{"id": "a", "path": "1.png"}\n{"id": \n', "line 3, column 1: this is not valid JSON, a value is"),
-     ("m.jsonl", "[1]\n", "line 1: this is no object like"),
+     ("m.jsonl", "[1]\n", "line 1: this is not an object like"),
      ("m.jsonl", '{"id": "a"}\n', "line 1: there is no column path among id"),
      ("m.jsonl", '{"id": "a", "path": "1.png"}\n{"id": "b"}\n', "line 2: no path")],
 )

@@ -428,7 +428,7 @@ def test_the_protocol_names_the_model_of_methods_that_use_one(searcher, relevanc
     again = searcher.card(scored())
     assert again.digest != card.digest
     assert differences(card, again) == (
-        f"this session began with the relevance model {'c' * 16}; this turn goes on with the relevance model "
+        f"this session began with the relevance model {'c' * 16}; this turn continues with the relevance model "
         f"{'d' * 16}",)
 
 

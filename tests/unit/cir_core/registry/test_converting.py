@@ -90,8 +90,8 @@ def test_every_kind_says_what_it_can_become():
     ("soft-multi-target", "circled", "x", {}, "It can be written as: soft-multi-target, mbeir, trec-qrels."),
     ("circus-audit", "trec-run", "x", {}, "Its files have no other form."),
     ("nope", "mbeir", "x", {}, "no kind of data set 'nope'"),
-    ("soft-multi-target", "soft-multi-target", "given", {}, "would be replaced. Write to another place."),
-    ("soft-multi-target", "mbeir", ".", {}, "would be replaced. Write to another place."),
+    ("soft-multi-target", "soft-multi-target", "given", {}, "would be overwritten. Choose another place."),
+    ("soft-multi-target", "mbeir", ".", {}, "would be overwritten. Choose another place."),
     ("soft-multi-target", "soft-multi-target", "x", {"split": "val"}, "takes no split. Leave it out."),
     ("soft-candidates", "soft-candidates", "x", {}, "given, record 0: 'ref_image_name' is missing"),
     ("soft-multi-target", "soft-multi-target", "given/x", {}, "given/x cannot be written: "),
@@ -110,7 +110,7 @@ def test_what_cannot_be_is_a_sentence(saved, tmp_path, kind, form, out, options,
 def test_what_lies_in_the_folder_that_is_read_stays(tmp_path, inside):
     root = write_fashioniq(tmp_path / "fiq")
     before = (root / "captions/cap.dress.val.json").read_bytes()
-    with pytest.raises(DatasetError, match="holds what is read"):
+    with pytest.raises(DatasetError, match="contains the input"):
         convert("fashioniq", root, "trec-qrels", root / inside)
     assert (root / "captions/cap.dress.val.json").read_bytes() == before
     assert convert("fashioniq", root, "trec-qrels", root / "qrels.txt").written == (root / "qrels.txt",)

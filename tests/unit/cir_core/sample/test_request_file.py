@@ -85,7 +85,7 @@ def test_values_named_either_none_of_and_as_the_reference():
     (('"!red"}', '"!reddish"}'), r"no colour is 'reddish'. There are black, white"),
     (('{colour = "!red"}', '{colour = "@"}'), r"no colour is '@'"),
     (('{colour = "!red"}', '{shade = "red"}'), r"`reference` of 'shade'. The attributes are category, colour"),
-    (('{colour = "!red"}', '"red"'), r"`reference` that is no table"),
+    (('{colour = "!red"}', '"red"'), r"`reference` that is not a table"),
     (('wants = {colour = "red"}\n\n', "\n"), r"says nothing of its answer"),
     (('"choices"', '"maybe"'), r"expect = 'maybe'. Write one of choices, said"),
     (("shows = 0", "shows = 2"), r"dialogue 1, turn 2 has no earlier turn .* Add shows = 0"),
@@ -94,7 +94,7 @@ def test_values_named_either_none_of_and_as_the_reference():
     (("[[dialogue.turn]]", "[[dialogue.turns]]"), r"dialogue 1 has the key 'turns'. There are class, reference, turn"),
     (('expect = "choices"', 'expects = "choices"'), r"request 2 \('for the theatre'\) has the key 'expects'"),
     (("[[request]]", "[request"), r"cannot be read"),
-    ((FILE, "request = 3"), r"has a `request` that is no list"),
+    ((FILE, "request = 3"), r"has a `request` that is not a list"),
     ((FILE, ""), r"has no \[\[request\]\]"),
 ])
 def test_a_mistake_is_named_with_its_entry_and_what_to_do(written, change, problem):

@@ -59,11 +59,11 @@ def test_a_card_of_an_older_version_keeps_its_digest():
 
 @pytest.mark.parametrize(("change", "remark"), [
     ({"language_model": "large@there"},
-     "this session began with the language model built-in/1; this turn goes on with the language model large@there"),
+     "this session began with the language model built-in/1; this turn continues with the language model large@there"),
     ({"captions": "cc"},
-     "this session began with no optimised captions; this turn goes on with the optimised captions cc"),
-    ({"domain": "chair"}, "this session began with the domain 'garment'; this turn goes on with the domain 'chair'"),
-    ({"index": "faiss:hnsw"}, "this session began with exact search; this turn goes on with the index faiss:hnsw"),
+     "this session began with no optimised captions; this turn continues with the optimised captions cc"),
+    ({"domain": "chair"}, "this session began with the domain 'garment'; this turn continues with the domain 'chair'"),
+    ({"index": "faiss:hnsw"}, "this session began with exact search; this turn continues with the index faiss:hnsw"),
 ])
 def test_what_answers_differently_is_said_and_hashed(change, remark):
     old, new = make_card(**BASE), make_card(**{**BASE, **change})

@@ -91,7 +91,7 @@ def test_a_cell_may_be_long():
     ('[{"id": "1" "path": "a"}]', "line 1, column 13: this is not valid JSON, a comma or a closing bracket is missing"),
     ('{"id": "1", "path": "a"}\n{"id": "2, "path": "b"}', "line 2, column 13: this is not valid JSON, a comma or"),
     ('{"id": "1", "path": "a"}\n{id: "2"}', "line 2, column 2: this is not valid JSON, a name in double quotes"),
-    ('{"id": "1", "path": "a"}\n[1]', "line 2: this is no object like"),
+    ('{"id": "1", "path": "a"}\n[1]', "line 2: this is not an object like"),
     ('{"id": "1", "path": "a"', "a comma or a closing bracket is missing"),
     ('{"id": ' + "[" * 100_000, "nested too deeply"),
 ])

@@ -45,7 +45,7 @@ def test_a_folder_that_is_not_ours_to_write(tmp_path, monkeypatch):
 
 def test_a_failed_write_names_folder_and_remedy(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(SettingsError, match=r"'mine' could not be written to .*file: .* name another folder with --wr"):
+    with pytest.raises(SettingsError, match=r"'mine' could not be written to .*file: .* choose another folder"):
         write_run(tmp_path / "file", Run("mine", {"q": ("a",)}), lambda line: None)
 
 

@@ -52,8 +52,8 @@ def test_the_same_name_again_replaces_them(store):
 @pytest.mark.parametrize(("scores", "sentence"), [
     (replace(SCORES, scores={("q9", 1): 1.0}), "no set 1 of an item 'q9'"),
     (replace(SCORES, scores={("q0", 3): 1.0}), "no set 3 of an item 'q0'"),
-    (replace(SCORES, scores={("q0", 1): float("nan")}), "nan, which is no number"),
-    (replace(SCORES, scores={("q0", 1): float("inf")}), "inf, which is no number"),
+    (replace(SCORES, scores={("q0", 1): float("nan")}), "nan, which is not a number"),
+    (replace(SCORES, scores={("q0", 1): float("inf")}), "inf, which is not a number"),
     (replace(SCORES, name=" "), "need a name"),
     (replace(SCORES, name="x" * (NAME_LIMIT + 1)), "1 to 60 characters"),
     (replace(SCORES, notes=("\0",)), "cannot be stored"),

@@ -127,7 +127,7 @@ def test_a_paused_and_a_closed_study(browser, services, store, study):
     begin(client, link)
     invite(services, study, open=False, complete=DONE)
     shown = browser().get(f"{link}?PROLIFIC_PID=p2")
-    assert shown.status_code == 409 and "lets nobody in" in shown.text and "CIReVL" not in shown.text
+    assert shown.status_code == 409 and "not accept new participants" in shown.text and "CIReVL" not in shown.text
     assert len(work(client, link)) == 2           # who has begun goes on
     store.set_accepting(study.study_id, False)
     assert "DONE-1" in client.post(f"{link}/finish").text
@@ -334,7 +334,7 @@ def test_settings_payment_and_files(browser, services, study, ada):
     nothing = ada.get(f"/studies/recruitment?study={study.study_id}").json()
     assert (nothing["path"], nothing["participants"], nothing["planned"]) == ("", [], 2)
     bad = ada.post("/studies/recruit", json={"study": study.name, "settings": {"complete": {"url": "prolific"}}})
-    assert bad.status_code == 400 and "is no redirect address" in bad.json()["problem"]
+    assert bad.status_code == 400 and "is not a redirect address" in bad.json()["problem"]
     made = ada.post("/studies/recruit", json={"study": study.name, "settings": {"open": True, "complete": DONE}}).json()
     link = "/" + made["path"]
     again = ada.post("/studies/recruit", json={"study": study.name, "settings": made["settings"]}).json()

@@ -70,7 +70,7 @@ def test_a_refused_search_is_repeated_by_rules_for_that_turn_alone(services, rep
     view = repeated(services, refused)
     turn = turn_of(services, view)
     assert (view.problem, view.refused, turn.modification_text, turn.merged_text) == ("", None, "red", "a garment red")
-    assert "this turn goes on with the language model scripted/1" in turn.notes[0]
+    assert "this turn continues with the language model scripted/1" in turn.notes[0]
     following = turn_of(services, searched(services, settings, text="blue", view=view))
     assert following.number == 2 and following.merged_text == "red"
     # A text in place of the shown turn's is asked again in its place, not in that of the turn before.

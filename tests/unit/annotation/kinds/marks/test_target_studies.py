@@ -285,7 +285,7 @@ def test_a_complete_answer_is_in_the_order_of_the_images():
     (None, "is an object with marks, note"),
     ({"marks": MARKS, "mark": 1}, "no field “mark”"),
     ({"note": ""}, "“marks” is an object"),
-    ({"marks": {**MARKS, "dd": "no"}}, "“dd” is no image of this query"),
+    ({"marks": {**MARKS, "dd": "no"}}, "“dd” is not an image of this query"),
     ({"marks": {"aa": "yes", "bb": None}}, "2 images have no mark yet"),
     ({"marks": {"aa": "yes", "bb": "no"}}, "1 image has no mark yet"),
     ({"marks": {**MARKS, "aa": "maybe"}}, "A mark is one of yes, no, unsure"),

@@ -420,7 +420,7 @@ def test_an_error_names_the_parameters_there_are(written, said):
 
 
 def test_what_is_counted_is_whole():
-    with pytest.raises(MethodError, match=r"1.5 is no whole number"):
+    with pytest.raises(MethodError, match=r"1.5 is not a whole number"):
         read_sweep("rounds=1:3:0.5", METHODS["corr"])
     with pytest.raises(MethodError, match=r"reflection.rounds \(T, 1 to 10\), reflection.images \(K, 1 to 20\)"):
         read_sweep("rounds=0:3:1", METHODS["corr"])
