@@ -214,7 +214,7 @@ def test_the_cookie_stays_on_https_if_a_trusted_proxy_says_so(people):
 def test_proxies_are_named_by_address(monkeypatch, value):
     monkeypatch.setenv("CIRQUE_TRUSTED_PROXIES", value)
     with pytest.raises(SettingsError,
-                       match=r"CIRQUE_TRUSTED_PROXIES: '.+' is neither an IP address .* See docs/reference/settings\.md"):
+                       match=r"CIRQUE_TRUSTED_PROXIES: '.+' is neither an IP .* See docs/reference/settings\.md"):
         get_settings.__wrapped__()
 
 
