@@ -107,8 +107,8 @@ def _read(name: str, source: Path) -> JoinedAudit:
         summary = TypeAdapter(Summary).validate_python(file.summary)
         gaps = TypeAdapter(GapReport).validate_python(file.composition_gap)
     except (ValueError, ValidationError) as error:
-        raise DatasetError(f"{path} is not the summary of an audit. Name the folder that cirque audit wrote.") "
-                           "from error
+        raise DatasetError(f"{path} is not the summary of an audit. Name the folder that cirque audit wrote.") \
+            from error
     ablations = sorted({card.ablation for card in file.retrievers})
     instructions = sorted({card.instruction for card in file.retrievers if card.instruction})
     return JoinedAudit(name or file.dataset, path, tuple(card.retriever for card in file.retrievers),

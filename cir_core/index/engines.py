@@ -97,8 +97,8 @@ def engine_of(kind: str) -> tuple[str, str]:
     """``faiss:hnsw`` to ``("faiss", "hnsw")``, ``faiss`` to ``("faiss", "")``. Raises ``GalleryError``."""
     engine, _, variant = kind.partition(":")
     if engine not in ENGINES:
-        raise GalleryError(f"There is no index {quoted(kind)}. Choose {EXACT}, or one of these engines, optionally with "
-                           f"a variant after a colon: {', '.join(ENGINES)}.")
+        raise GalleryError(f"There is no index {quoted(kind)}. Choose {EXACT}, or one of these engines, optionally "
+                           f"with a variant after a colon: {', '.join(ENGINES)}.")
     return engine, variant
 
 
