@@ -240,7 +240,7 @@ class Adjudication:
         _item(self._fixed(study), item_id)
         judgements = self._store.item_judgements(study.study_id, item_id)
         if not self._takes_part(study, item_id, judgements, author, role):
-            raise StudyError("You do not take part in a discussion of this item." if role == "judge" else
+            raise StudyError("There is no discussion on this item that you take part in." if role == "judge" else
                              "Answer the item yourself first: a discussion comes after that. The study’s settings say "
                              "whether items are discussed.")
         self._store.say(Message(new_id(), study.study_id, item_id, author, role, checked, words, self._clock()))
