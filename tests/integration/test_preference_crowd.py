@@ -19,14 +19,15 @@ import pytest
 
 from annotation.accounts.service import PeopleService
 from annotation.records import Assignment, Item, Judgement, Seat, StudyEvent
-from tests.fakes.databases import check_sound, database_of
+from tests.fakes.databases import ON_SQLITE, check_sound, database_of
 from tests.fakes.forked import run
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_preference_study, rated
 from tests.integration.crowd import ROOT, Refused, Server, add_entered, at_once, stores_of
 from tests.integration.raters import FIRST_CHECK, NEVER_RIGHT, Rater, an_answer
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+# `make test` has this crowd on PostgreSQL, and one of another kind of study on SQLite.
+pytestmark = [pytest.mark.skipif(sys.platform == "win32", reason="kill -9"), *[pytest.mark.extended] * ON_SQLITE]
 NAMES = [f"Rater {number:02d}" for number in range(1, 17)]
 STUDY = "Crowd: Ünïcode & co"
 EACH = 12                      # questions of a person, in 2 forms; a check after 3, 6, 9 and 12

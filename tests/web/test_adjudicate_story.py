@@ -149,6 +149,7 @@ def test_what_two_disagree_on_a_third_decides_with_the_keyboard(meet: Meet, serv
     assert agreed.item_id not in "".join(heard)
 
 
+@pytest.mark.extended
 def test_an_unfinished_decision_survives_a_reload_and_a_server_that_goes_away(meet: Meet, server: Server) -> None:
     study, _ = a_round(server, "Twice", (valid(), BROAD), (valid(), BROAD))
     page = meet("Olga")

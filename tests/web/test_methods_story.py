@@ -264,6 +264,7 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     expect(page.locator(".cq-banner").first).to_contain_text("Your changes became turn 1 on Branch 2 first")
 
 
+@pytest.mark.extended
 def test_marks_go_with_the_next_search(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)

@@ -24,6 +24,8 @@ from web.limits.gradio_limits import ConnectionTable, TooManyRequests
 # other calls.
 _MOST_PENDING = 10_000
 _NEVER = 10**12
+_IDLE = 0.02    # seconds between looks at an empty queue. Gradio looks each millisecond, which takes a tenth of a core
+_NO_PROGRESS = 1.0    # the same for progress reports of Gradio's own, which cirque does not make
 
 
 class LightState(SessionState):
@@ -60,6 +62,8 @@ class GradioMemory:
         # After every event Gradio would compute statistics over the last 10,000 of them for a page that is turned off.
         self._queue.ANAYLTICS_CACHE_FREQUENCY = _NEVER
         self._queue.ANALYTICS_MAX_EVENTS = 1
+        self._queue.sleep_when_free = _IDLE
+        self._queue.progress_update_sleep_when_free = _NO_PROGRESS
 
     @classmethod
     def of(cls, app: FastAPI) -> GradioMemory:

@@ -69,6 +69,20 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
         yield Asked(client, gradio)
 
 
+
+def test_an_idle_queue_is_looked_at_fifty_times_a_second(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradio looks a thousand times, which takes a tenth of a core for as long as the server runs."""
+    slept: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        asked.queue.stopped = True
+
+    monkeypatch.setattr("gradio.queueing.asyncio.sleep", sleep)
+    run(asked.queue.start_processing())
+    assert slept == [1 / 50] and asked.queue.progress_update_sleep_when_free >= 1
+
+
 def test_calls_without_a_session_leave_none_behind(asked: Asked) -> None:
     answer = asked.run()
     assert answer.status_code == 500 and "no study" in answer.json()["error"]
