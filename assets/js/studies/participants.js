@@ -91,7 +91,7 @@ export function participantsPart(name, query) {
     } },
     h("div", { class: "cq-stfields" }, field("Title that participants see", title), field("Own parameter with the id", parameter),
       field("Most people", people), field("Minutes without activity until a seat is free again", minutes)),
-    field("Consent", consent), field("Screening questions, one per line; a star marks accepted answers", questions), field("Quotas, one a line", quotas),
+    field("Consent", consent), field("Screening questions, one per line; a star marks accepted answers", questions), field("Quotas, one per line", quotas),
     ends.map(({ end, said, code, url }) => h("fieldset", { class: "cq-stfields" }, h("legend", { text: ENDS[end] }), field("Code", code), field("Redirect address", url), field("Text", said))),
     h("label", { class: "cq-row" }, some, "Of people with accounts, only these see the study"), given,
     problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "submit", text: "Save" })));

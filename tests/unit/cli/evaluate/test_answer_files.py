@@ -33,7 +33,7 @@ def test_a_folder_is_made_or_refused(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(SettingsError, match=r"file cannot be the folder of --write-run: it is a file\."):
         check_folder(tmp_path / "file", "--write-run")
-    with pytest.raises(SettingsError, match=r"below cannot be the folder of --submission: .+\. Name another one\."):
+    with pytest.raises(SettingsError, match=r"below cannot be the folder of --submission: .+\. Choose another one\."):
         check_folder(tmp_path / "file/below", "--submission")
 
 
@@ -45,7 +45,8 @@ def test_a_folder_that_is_not_ours_to_write(tmp_path, monkeypatch):
 
 def test_a_failed_write_names_folder_and_remedy(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(SettingsError, match=r"'mine' could not be written to .*file: .* choose another folder"):
+    with pytest.raises(SettingsError,
+                       match=r"'mine' could not be written to .*file: .* choose another folder with --write-run"):
         write_run(tmp_path / "file", Run("mine", {"q": ("a",)}), lambda line: None)
 
 

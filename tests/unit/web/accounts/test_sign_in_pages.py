@@ -213,8 +213,8 @@ def test_the_cookie_stays_on_https_if_a_trusted_proxy_says_so(people):
 @pytest.mark.parametrize("value", ["*", "127.0.0.1, proxy.example", "10.0.0.1/8", "127.0.0.l"])
 def test_proxies_are_named_by_address(monkeypatch, value):
     monkeypatch.setenv("CIRQUE_TRUSTED_PROXIES", value)
-    with pytest.raises(SettingsError,
-                       match=r"CIRQUE_TRUSTED_PROXIES: '.+' is neither an IP .* See docs/reference/settings\.md"):
+    with pytest.raises(SettingsError, match=r"CIRQUE_TRUSTED_PROXIES: '.+' is neither an IP address .* nor a network "
+                                            r".* See docs/reference/settings\.md"):
         get_settings.__wrapped__()
 
 

@@ -190,7 +190,7 @@ def test_who_may_read_metrics(ask, settings, at, sent, status):
 def test_metrics_that_nobody_may_read_are_refused_at_the_start(tmp_path):
     with pytest.raises(SettingsError, match="CIRQUE_METRICS_FROM"):
         open_services(settings_of(tmp_path, metrics=True))
-    with pytest.raises(ValidationError, match="no IP address"):
+    with pytest.raises(ValidationError, match="neither an IP address"):
         Settings(metrics_from="somewhere")
     with pytest.raises(ValidationError):
         Settings(log="xml")

@@ -179,7 +179,8 @@ def test_reasons_by_rule() -> None:
 
 
 @pytest.mark.parametrize(("given", "said"), [
-    ({"needs": ["often"]}, "“often” is not a"), ({"below": 1.5}, "from 0 to 1"), ({"below": True}, "from 0 to 1"),
+    ({"needs": ["often"]}, "“often” is not a reason"),
+    ({"below": 1.5}, "from 0 to 1"), ({"below": True}, "from 0 to 1"),
     ({"discussion": "all"}, "one of none, adjudicators, judges"), ({"else": 1}, "needs, below and discussion"),
     ({"needs": "split"}, "a list of"), ([], "an object"),
 ])

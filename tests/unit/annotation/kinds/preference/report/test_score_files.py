@@ -203,5 +203,5 @@ def test_a_released_file_has_no_ranks():
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, True])
 def test_k_is_a_whole_number(k):
-    with pytest.raises(StudyError, match="whole number from 1"):
+    with pytest.raises(StudyError, match="k of Recall@k must be a whole number from 1"):
         recall_scores([], k)
