@@ -247,7 +247,7 @@ def _checked(content: bytes) -> tuple[CaptionsHeader, list[str | None], Any]:
         if more != [signed({"sum": sum_of(b"\n".join((first, column, rest, b"")))}), b""]:
             raise ValueError("it does not match its checksum")
     elif len([text for text in texts if text]) != header.captioned or len(texts) != header.images:
-        raise ValueError("it does not match its checksum")
+        raise ValueError("its captions do not match its header")
     return header, texts, chosen
 
 
