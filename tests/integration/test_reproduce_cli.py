@@ -83,7 +83,7 @@ def test_other_files_and_another_reproduction_are_left_alone(cirque, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").touch()
     refused = cirque("--out", tmp_path / "mine", "--yes")
-    assert isinstance(refused.exception, SettingsError) and "no reproduction" in str(refused.exception)
+    assert isinstance(refused.exception, SettingsError) and "files of something else" in str(refused.exception)
     (tmp_path / "mine" / "run.json").write_text(json.dumps({"of": {"dataset": "cirr"}}))
     refused = cirque("--out", tmp_path / "mine", "--yes")
     assert isinstance(refused.exception, SettingsError) and "another reproduction" in str(refused.exception)

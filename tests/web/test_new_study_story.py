@@ -61,14 +61,14 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     page.get_by_label("People per item").fill("2")
     expect(page.get_by_text("100 judgements")).to_be_visible()          # 50 items, two people each
     page.get_by_label("What people are asked").select_option("own")     # begins from cirque's
-    expect(page.get_by_text("my-lab/1 has no fault.")).to_be_visible()
+    expect(page.get_by_text("No faults in my-lab/1.")).to_be_visible()
     written = page.get_by_label("Questions, as TOML")
     asked = written.input_value()
     written.fill(asked.replace('protocol = "my-lab/1"', 'protocol = "mine"'))
     page.get_by_role("button", name="Go to line").click()
     expect(written).to_be_focused()
     written.fill(asked.replace('name = "Valid"', 'name = "Fair"'))
-    expect(page.get_by_text("my-lab/1 has no fault.")).to_be_visible()
+    expect(page.get_by_text("No faults in my-lab/1.")).to_be_visible()
     late = []
     page.route("**/studies/new/guide", lambda route: late.append(route))   # it takes no built-in
     with page.expect_request("**/studies/new/guide"):

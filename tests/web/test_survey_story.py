@@ -268,7 +268,7 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     rule = page.get_by_role("listitem").filter(has_text="flag the results as irrelevant")
     rule.get_by_role("checkbox").check()
     expect(rule).to_contain_text("1 answer excluded")
-    expect(page.get_by_text("All together: 1 answer excluded, 9 of 10 left.")).to_be_visible()
+    expect(page.get_by_text("Total: 1 answer excluded, 9 of 10 remain.")).to_be_visible()
     page.get_by_role("button", name="Save these rules").click()
     expect(page.get_by_role("button", name="Save these rules")).to_be_hidden()
     expect(page.get_by_role("rowheader", name="text-only", exact=True)).to_be_visible()

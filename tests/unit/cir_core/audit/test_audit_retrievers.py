@@ -515,7 +515,7 @@ def test_several_in_one_option_or_in_many():
     (["slurp"], r"no retriever 'slurp'.*text-only.*The galleries are: base"),
     (["slerp@nowhere"], r"neither a gallery nor an encoder after the @.*base"),
     ([""], r"No retriever is named"),
-    (["ranks:"], r"names no file"),
+    (["ranks:"], r"does not name a file"),
     (["local-dir:/clip"], r"does not compose.*slerp@local-dir:/clip"),
     (["nonsense:/x"], r"neither a method nor an encoder"),
     (["slerp,slerp"], r"Two retrievers are called 'slerp'"),

@@ -402,11 +402,11 @@ def test_a_sign_of_two_parameters_has_to_be_written_in_full():
 
 
 @pytest.mark.parametrize(("written", "said"), [
-    ("lambda", "names no values"), ("lambda=0:1:0", "the step is 0"), ("lambda=0:1:-0.1", "the step is -0.1"),
+    ("lambda", "does not name values"), ("lambda=0:1:0", "the step is 0"), ("lambda=0:1:-0.1", "the step is -0.1"),
     ("lambda=1:0:0.1", "not above its start"), ("lambda=0:1", "is not a range"), ("lambda=0:1:0.0001", "more than 101"),
-    ("lambda=0:1:1e-999999", "more than 101"), ("lambda=0:1:1e999999", "makes one value"),
-    ("lambda=0:2:0.1", "2 is outside the range of λ, 0 to 1"), ("lambda=0.5", "makes no curve"),
-    ("lambda=1,1", "makes no curve"),
+    ("lambda=0:1:1e-999999", "more than 101"), ("lambda=0:1:1e999999", "a single value"),
+    ("lambda=0:2:0.1", "2 is outside the range of λ, 0 to 1"), ("lambda=0.5", "a single value"),
+    ("lambda=1,1", "a single value"),
     ("lambda=a,b", "'a' is not a number"), ("lambda=nan,1", "'nan' is not a number"),
     ("lambda=" + ",".join(["0.5"] * 10_000), "10,000 values are too many"),
     ("epsilon=0,1", "'epsilon' is a threshold of the filters"),
