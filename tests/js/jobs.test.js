@@ -21,7 +21,7 @@ test("one that is over says what it came to", () => {
 
 test("why it does not run: its error, or that it was killed", () => {
   assert.equal(problemOf({ ...JOB, state: "failed", error: "The disk is full." }), "The disk is full.");
-  assert.match(problemOf({ ...JOB, state: "interrupted" }), /killed.*is kept\.$/);
+  assert.match(problemOf({ ...JOB, state: "interrupted" }), /killed.*are kept\.$/);
   assert.doesNotMatch(problemOf({ ...JOB, state: "interrupted", resumes: false }), /kept/);
   assert.equal(byWhom({ ...JOB }), "by Ada on the command line");
   assert.equal(byWhom({ ...JOB, screen: true }), "by Ada");
