@@ -134,7 +134,7 @@ def test_no_room_where_the_backup_goes(home, tmp_path):
             db("backup", "--out", disk.folder / "mine")
         assert "No space left on device" in str(caught.value) and "The database" not in str(caught.value)
         assert [path.name for path in disk.folder.iterdir()] == ["ballast"]
-        with pytest.raises(StorageError, match="is there already"):
+        with pytest.raises(StorageError, match="already exists"):
             db("backup", "--out", disk.folder / "ballast")
 
 
@@ -154,7 +154,7 @@ def test_an_earlier_log_takes_the_note_and_where_there_is_none_it_is_said(home, 
 def test_where_to(home, tmp_path):
     with_people(home, "Bo")
     assert f"{tmp_path / 'mine'}: schema {LATEST}" in db("backup", "--out", tmp_path / "mine")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="already exists"):
         db("backup", "--out", tmp_path / "mine")
 
 

@@ -283,7 +283,7 @@ def test_runs_over_the_sample_benchmark(evaluate, tmp_path, monkeypatch):
 @pytest.mark.parametrize("more", [["--methods", "slerp"], ["--encoder", "atelier"], ["--no-sessions"]])
 def test_a_run_of_the_sample_takes_nothing_of_methods(evaluate, tmp_path, more):
     result = evaluate("sample", "--run", write(tmp_path / "mine.json", {}), *more)
-    assert result.exit_code == 2 and "is of methods" in result.output
+    assert result.exit_code == 2 and "is for methods" in result.output
     assert evaluate("sample", "--partial").exit_code == 2
 
 

@@ -200,7 +200,7 @@ def test_what_cannot_be_asked_says_so(stores, home, study):
     with pytest.raises(SettingsError, match="connected language model"):
         model_job(stores.studies, home, study, BuiltinLanguageModel(None))
     with ChatServer(judge_of) as server, connected(server, DictCache(), sees=False) as blind, \
-            pytest.raises(SettingsError, match="sees no images"):
+            pytest.raises(SettingsError, match="does not accept images"):
         model_job(stores.studies, home, study, blind)
 
 

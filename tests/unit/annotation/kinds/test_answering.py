@@ -28,7 +28,7 @@ def of_query(item):
     return ([lambda text, mark=mark: all_marked(tokens, mark, note=text) for mark in ("yes", "no", "unsure")],
             {"marks": {tokens[0]: "yes", "else": "no"}, "note": "so f"},
             {"marks": {**dict.fromkeys(tokens), tokens[0]: "yes"}, "note": "so f"},
-            "“else” is no image", "soft-targets/1")
+            "“else” is not an image", "soft-targets/1")
 
 
 def of_item(item):

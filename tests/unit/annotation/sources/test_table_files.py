@@ -60,7 +60,7 @@ def test_lists_of_parquet_are_lists(tmp_path):
     (b"", "is empty. Copy"), (b"text,ref\n", "no row below"), (b"\n\n", "is empty"),
     (b"text,ref,text\na,b,c\n", "two columns 'text'"), (b"text,ref\na,b,c\n", "line 2: it has 3 cells"),
     (b'text,ref\n"a,b\n', "line 2: this is not valid CSV"), (b"text,ref\nsch\xf6n,b\n", "line 2: this is not UTF-8"),
-    (b'[{"text": "a"},\n {"text" "b"}]', "line 2, column 10: this is not valid JSON"), (b'["a"]', "no object"),
+    (b'[{"text": "a"},\n {"text" "b"}]', "line 2, column 10: this is not valid JSON"), (b'["a"]', "not an object"),
     (b"PAR1 and so on", "cannot be read as Parquet"), (b"PK\x03\x04half", "is an archive"),
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "cannot be read as a spreadsheet"),
 ])
@@ -135,7 +135,7 @@ def test_columns_that_are_said():
     assert said("reference=r+s, target=t", table, FIELDS) == {
         "text": ("text",), "reference": ("r+s",), "target": ("t",)}
     assert said("text=q,reference=r+s,target=t", table, FIELDS)["text"] == ("q",)
-    for text, words in (("reference", "says no column"), ("refrence=t", "no field 'refrence'"),
+    for text, words in (("reference", "does not name a column"), ("refrence=t", "no field 'refrence'"),
                         ("reference=u", "no column 'u'. It has: q"), ("reference=t,target=t", "cannot be two things"),
                         ("reference=t", "no column for target"), ("reference=q+t", "takes one column")):
         with pytest.raises(StudyError, match=words):

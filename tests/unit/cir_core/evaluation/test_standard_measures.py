@@ -91,7 +91,7 @@ def test_equal_to_plain_definitions(lists, targets, k, length):
 
 @pytest.mark.parametrize(("name", "sentence"), [
     ("Recall at ten", "No measure"), ("foo@3", "No measure"), ("R", "lacks its cutoff"), ("R@0", "start at 1"),
-    ("nDCG@0", "start at 1"), ("NumRel", "no mean"), ("P(2)@10", "options have names"), ("P(rel='x')@10", "options"),
+    ("nDCG@0", "start at 1"), ("NumRel", "not a mean"), ("P(2)@10", "options have names"), ("P(rel='x')@10", "options"),
     ("ERR@10", "not among those computed here"), ("P(rel=)@10", "cannot be used"),
 ])
 def test_measures_that_cannot_be_used(name, sentence):

@@ -224,7 +224,7 @@ def test_parts_of_two_models(tmp_path):
 
 @pytest.mark.parametrize("spec", ["blip2:", "blip2:  "])
 def test_a_spec_that_names_nothing(spec):
-    with pytest.raises(EncoderUnavailable, match="names no model"):
+    with pytest.raises(EncoderUnavailable, match="does not name a model"):
         Blip2Backbone(spec, device="cpu")
 
 

@@ -55,7 +55,7 @@ def test_two_at_once_under_one_name(tmp_path: Path, links: bool, monkeypatch: py
             raise PermissionError
 
         monkeypatch.setattr(os, "link", refuse)
-    with pytest.raises(StorageError, match="a is there already"), in_the_making(tmp_path / "a") as second:
+    with pytest.raises(StorageError, match="a already exists"), in_the_making(tmp_path / "a") as second:
         second.write_text("second")
         with in_the_making(tmp_path / "a") as first:
             first.write_text("first")

@@ -125,7 +125,7 @@ def test_a_backup_while_people_write_is_one_state(filled, tmp_path):
 
 def test_no_file_is_overwritten(filled, tmp_path):
     (tmp_path / "mine").write_text("kept")
-    with pytest.raises(StorageError, match="is there already"):
+    with pytest.raises(StorageError, match="already exists"):
         back_up_to(filled, tmp_path / "mine")
     assert (tmp_path / "mine").read_text() == "kept"
 

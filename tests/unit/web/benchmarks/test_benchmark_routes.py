@@ -270,7 +270,7 @@ def test_what_the_form_cannot_send(rosa: TestClient) -> None:
     for change, said in (
         ({"name": ""}, "Give the benchmark a name"), ({"name": "../x"}, "A name"), ({"name": "built"}, "already"),
         ({"dataset": "cirr"}, "cirque construct sessions"), ({"gallery": "nowhere"}, "There is no gallery"),
-        ({"model": "settings"}, "no language model"), ({"limit": 0}, "limit"), ({"limit": "5"}, "limit"),
+        ({"model": "settings"}, "not a language model"), ({"limit": 0}, "limit"), ({"limit": "5"}, "limit"),
         ({"max_turns": 99}, "max turns is 99"), ({"budget": -1}, "budget"), ({"budget": True}, "budget"),
         ({"subsets": "dress"}, "subsets"), ({"subsets": [3]}, "subsets"), ({"name": 7}, "name"),
     ):
