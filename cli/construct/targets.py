@@ -56,7 +56,7 @@ def multi_target(
 
     settings = get_settings()
     if candidates is not None and sentences is ModelChoice.built_in:
-        raise SettingsError("--candidates replace the sentences. Leave --sentences out.")
+        raise SettingsError("--candidates replaces the sentences. Leave --sentences out.")
     if scores is not None and candidates is None:
         raise SettingsError("Confidences are those of given candidates. Name these with --candidates, or leave "
                             "--scores out.")

@@ -13,7 +13,7 @@ export const SORTS = { constructed: "As constructed", turns: "Turns", rank: "Fin
 
 // Of queries with targets.
 /** @type {Record<string, string>} */
-export const TARGETS_SHOWN = { all: "All", with: "With targets", without: "Without targets", several: "Three or more targets", lost: "Original target not a target" };
+export const TARGETS_SHOWN = { all: "All", with: "With targets", without: "Without targets", several: "Three or more targets", lost: "Original target not among them" };
 /** @type {Record<string, string>} */
 export const TARGET_SORTS = { constructed: "As constructed", targets: "Number of targets", lowest: "Lowest confidence of a target", original: "Confidence of the original target" };
 export const LARGEST_THRESHOLD = 1;

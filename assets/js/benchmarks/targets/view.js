@@ -66,7 +66,7 @@ function createThreshold(view, change) {
     put({ all, summary, histogram }) {
       facts.replaceChildren(fact("Queries with targets", count(summary.kept), `of ${count(all)}, ${percent(summary.kept, all)} %`),
         fact("Targets of a query, mean", summary.mean === null ? "–" : decimals(summary.mean, 2), `${plural(summary.targets, "target")} in all`),
-        fact("Three or more targets", count(summary.rewritable)), fact("Original target not a target", count(summary.without_original)));
+        fact("Three or more targets", count(summary.rewritable)), fact("Original target not among them", count(summary.without_original)));
       draw(histogram);
     },
   };

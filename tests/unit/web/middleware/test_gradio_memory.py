@@ -12,7 +12,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
+from fastapi import FastAPI
 from gradio.queueing import Queue
 from gradio.routes import App
 from gradio.state_holder import SessionState
@@ -69,18 +71,27 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
         yield Asked(client, gradio)
 
 
+def test_an_idle_queue_is_looked_at_fifty_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradio looks a thousand times, which takes a tenth of a core for as long as the server runs. Nothing serves this
+    app: the queue is looked at here alone."""
+    slept: dict[str, float] = {}
 
-def test_an_idle_queue_is_looked_at_fifty_times_a_second(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gradio looks a thousand times, which takes a tenth of a core for as long as the server runs."""
-    slept: list[float] = []
+    async def looked_at() -> None:
+        with gr.Blocks(analytics_enabled=False) as demo:
+            pass
+        app = gr.mount_gradio_app(FastAPI(), demo, path="/", ssr_mode=False)
+        queue = gradio_connections.GradioMemory.of(app)._queue
+        for look in (queue.start_processing, queue.start_progress_updates):
+            async def sleep(seconds: float, of: str = look.__name__) -> None:
+                slept[of], queue.stopped = seconds, True
 
-    async def sleep(seconds: float) -> None:
-        slept.append(seconds)
-        asked.queue.stopped = True
+            queue.stopped = False
+            with monkeypatch.context() as patch:
+                patch.setattr("gradio.queueing.asyncio", SimpleNamespace(sleep=sleep))
+                await look()
 
-    monkeypatch.setattr("gradio.queueing.asyncio.sleep", sleep)
-    run(asked.queue.start_processing())
-    assert slept == [1 / 50] and asked.queue.progress_update_sleep_when_free >= 1
+    run(looked_at())
+    assert slept == {"start_processing": 1 / 50, "start_progress_updates": 1.0}
 
 
 def test_calls_without_a_session_leave_none_behind(asked: Asked) -> None:
