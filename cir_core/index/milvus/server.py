@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 PORT = 19530
 UNDERTAKING = 3600.0      # seconds a step of a build may take: flushing, loading
-_PAUSE = 1.0              # seconds in which a server that did not answer is not asked again
 _NOT_FOUND, _NOT_LOADED = 100, 101    # codes of Milvus
 _DATABASE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}\Z")
 _T = TypeVar("_T")
@@ -114,10 +113,11 @@ class MilvusServer:
     def _connected(self) -> MilvusClient:
         if (client := self._client) is not None:
             return client
+        asked = time.monotonic()
         with self._lock:
             if self._client is None:
                 # Those who waited while another search tried in vain do not try one after the other.
-                if time.monotonic() < self._failed_at + _PAUSE:
+                if asked <= self._failed_at:
                     raise IndexUnavailable(self._failed)
                 try:
                     self._client = self._connect()
