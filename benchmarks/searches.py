@@ -5,7 +5,8 @@ annotators notice of them.
 
 ``--against``: another checkout, called by its named call. Each checkout serves its own home, with the same gallery and
 the same users. ``--processes``: of this checkout, over one home; people are spread over them as a proxy spreads them.
-Annotators work in those processes first, then in a process of their own, beside searching ones of low priority.
+Annotators work in those processes first, then in a process of their own, beside searching ones of low priority; the
+searchers beside them are clients in another process of low priority, as they would be on other machines.
 Ways alternate by slice: ABBA. The clients share the processor with the apps, so only ratios within one run count, and
 the table also shows the apps' own processor time for each search.
 """
@@ -14,11 +15,15 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import multiprocessing
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from multiprocessing.synchronize import Event as EventType
 from pathlib import Path
 
 import orjson
@@ -43,6 +48,7 @@ home = make_home(Path(sys.argv[1]), annotators=2 * int(sys.argv[3]), searchers=i
 print(orjson.dumps({**asdict(home), "folder": str(home.folder), "image_ids": list(home.image_ids)}).decode())
 """
 _SAVES = 60   # a second, of one annotator, at most
+_LOW = 10     # the niceness of what searches beside annotators
 _HEADER = ("| | in all | errors | per second | p50 | p95 | processor time of the app for each |\n"
            "|---|--:|--:|--:|--:|--:|--:|")
 
@@ -75,23 +81,25 @@ class Side:
 
 @dataclass
 class Line:
-    """One row of the table. ``beside``: who works meanwhile and is not counted."""
+    """One row of the table. ``beside``: who searches meanwhile and is not counted, and in which apps."""
 
     name: str
     side: Side
     people: Sequence[Client]
-    beside: Sequence[Client] = ()
+    beside: Sequence[str] = ()
+    searched: Sequence[App] = ()
     timings: Timings = field(default_factory=lambda: Timings(0))
     errors: list[str] = field(default_factory=list)
     processor: float = 0.0
 
     async def measure(self, seconds: float) -> None:
         """Measure a slice; its first second is not counted."""
-        before, others = 0.0, Timings(0)
-        for length, into in ((1.0, Timings(0)), (seconds, self.timings)):
-            before = self.side.processor
-            await asyncio.gather(drive([self._act(one) for one in self.people], length, into),
-                                 drive([self._act(one) for one in self.beside], length, others))
+        before = 0.0
+        with searching(self.side, self.beside, self.searched) as ready:
+            await asyncio.to_thread(ready)
+            for length, into in ((1.0, Timings(0)), (seconds, self.timings)):
+                before = self.side.processor
+                await drive([self._act(one) for one in self.people], length, into)
         self.processor += self.side.processor - before
 
     def row(self) -> str:
@@ -108,6 +116,42 @@ class Line:
                 self.errors.append(str(error).partition("\n")[0])
 
         return act
+
+
+@contextmanager
+def searching(side: Side, names: Sequence[str], apps: Sequence[App]) -> Iterator[Callable[[], object]]:
+    """Have ``names`` search without pause in another process. Gives what returns when they have begun."""
+    if not names:
+        yield lambda: None
+        return
+    spawned = multiprocessing.get_context("spawn")
+    begun = spawned.Event()
+    process = spawned.Process(target=_search, daemon=True,
+                              args=(replace(side, apps=(), own=()), names, [app.address for app in apps], begun))
+    process.start()
+    try:
+        yield lambda: begun.wait(60)
+        if process.exitcode is not None:
+            raise RuntimeError("The searchers beside the annotators stopped; their error is above.")
+    finally:
+        process.terminate()
+        process.join()
+
+
+def _search(side: Side, names: Sequence[str], addresses: Sequence[str], begun: EventType) -> None:
+    os.nice(_LOW)
+    apps = [App(side.home.folder) for _ in addresses]
+    for app, app.address in zip(apps, addresses, strict=True):
+        app.up.set()
+        app.warm.set()
+
+    async def search() -> None:
+        people = side.people(RouteSearcher, names, apps)
+        await asyncio.gather(*[person.act_once() for person in people])
+        begun.set()
+        await drive([person.act_once for person in people], 3600, Timings(0))
+
+    asyncio.run(search())
 
 
 def make_home(root: Path, folder: Path, searchers: int, annotators: int, saves: int) -> Home:
@@ -142,7 +186,7 @@ async def measured(sides: Sequence[Side], options: argparse.Namespace) -> None:
     judges, searchers = ours.home.judges[:options.annotators], ours.home.searchers[:options.beside]
     await _annotating(ours, ours.apps, ours.apps, judges, searchers, options, "in the same processes")
     of_annotators, *of_programs = ours.own = [
-        App(ours.home.folder, niceness=10 if number else 0) for number in range(1 + options.processes)]
+        App(ours.home.folder, niceness=_LOW if number else 0) for number in range(1 + options.processes)]
     for app in ours.apps:
         await app.stop()
     for app in ours.own:
@@ -152,13 +196,14 @@ async def measured(sides: Sequence[Side], options: argparse.Namespace) -> None:
 
 
 async def _annotating(
-    side: Side, apps: Sequence[App], searching: Sequence[App], judges: Sequence[str], searchers: Sequence[str],
+    side: Side, apps: Sequence[App], searched: Sequence[App], judges: Sequence[str], searchers: Sequence[str],
     options: argparse.Namespace, where: str,
 ) -> None:
     """Print how fast ``judges`` are, alone and beside ``searchers``."""
-    people, beside = side.people(Annotator, judges, apps), side.people(RouteSearcher, searchers, searching)
+    people = side.people(Annotator, judges, apps)
     lines = [Line(f"{len(judges)} annotating alone", side, people),
-             Line(f"{len(judges)} annotating beside {len(searchers)} searching {where}", side, people, beside)]
+             Line(f"{len(judges)} annotating beside {len(searchers)} searching {where}", side, people, searchers,
+                  searched)]
     await _in_turn(lines, options)
     alone, busy = (line.timings.quantile(0.5) for line in lines)
     print(f"  save and next beside searches: {busy / max(1e-9, alone):.2f} times as long as alone (median)")
