@@ -1,4 +1,4 @@
-"""Making a preference study as a person types it: of methods, of runs, of HP-FashionIQ's form."""
+"""Making a preference study as a person types it: of methods, of runs, of HP-FashionIQ's format."""
 
 from __future__ import annotations
 

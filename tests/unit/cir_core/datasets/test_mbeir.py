@@ -1,4 +1,4 @@
-"""M-BEIR's form: both dialects, its layout, qrels, and our own files read back."""
+"""M-BEIR's format: both dialects, its layout, qrels, and our own files read back."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Questions out of methods, runs and HP-FashionIQ's form: the right five images, never the reference."""
+"""Questions out of methods, runs and HP-FashionIQ's format: the right five images, never the reference."""
 
 import json
 from dataclasses import replace
