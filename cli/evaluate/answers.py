@@ -272,7 +272,7 @@ def _answers(
             filtered = stored if one.card.method.soft_filter is not None else None
             yield SystemRun(_with_notes(one, filtered), _source(found, one, filtered), ranks, bool(one.failures))
         else:
-            empty.append(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
+            empty.append(f"{one.method} failed on every query: {next(iter(one.failures.values()), '')}")
     if empty:
         raise SearchError(" ".join(empty))
 

@@ -54,7 +54,7 @@ class StudySourceArgs:
         """Raises ``StudyError`` for options that choose among the queries of other sources."""
         for option, value in (("--category", self.categories), ("--sample", sample), ("--panel-size", panel_size)):
             if value:
-                raise StudyError(f"{option} does not go with --from-table: choose the rows in the table.")
+                raise StudyError(f"{option} cannot be combined with --from-table: choose the rows in the table.")
 
 
 def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:

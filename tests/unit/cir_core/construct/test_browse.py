@@ -142,7 +142,7 @@ def test_an_interrupted_construction_is_read_from_its_journal(root: Path, tmp_pa
     assert done == len(found.sessions) + found.failures + 2 and rate == pytest.approx(2 / 10)
     one.journal.unlink()
     assert follower.look(one.journal) == (0, None)
-    with pytest.raises(DatasetError, match="The construction of 'cut' ended before anything of it was kept"):
+    with pytest.raises(DatasetError, match="The construction of 'cut' ended before anything was saved"):
         open_construction(tmp_path, "cut")
 
 
