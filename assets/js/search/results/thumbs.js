@@ -70,7 +70,7 @@ function draw() {
     }
     if (!place) meta?.append(place = onTile());
     const thumb = own(tile.dataset.image, stored), [, up = 0, down = 0] = stored[tile.dataset.image] ?? [];
-    const others = up + down ? `Of others, ${up} say${up === 1 ? "s" : ""} that it is what was asked, ${down} that it is not` : "";
+    const others = up + down ? `Of the others, ${up} say${up === 1 ? "s" : ""} that it is what was asked, and ${down} that it is not` : "";
     if (place) press(place, thumb);
     tile.dataset.thumbed = thumb;
     tile.dataset.others = !others ? "" : up > down ? "up" : down > up ? "down" : "both";
