@@ -115,7 +115,7 @@ def after_training(
     if failed >= care.training_tries:
         return Consequence("end", f"{said} That is not enough for this study, which ends here for you. Thank you for "
                            "your time.")
-    return Consequence("train", f"{said} The same examples come once more: read what is said about each.")
+    return Consequence("train", f"{said} You get the same examples once more: read the explanation of each.")
 
 
 def after_gold(care: Care, answers: Sequence[GoldAnswer], score: Score, events: Sequence[StudyEvent]) -> Consequence:
