@@ -51,8 +51,8 @@ def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
             content = {"version": "rc2", "metric": "recall_subset", **run.subset_rankings}
             write_atomically(path / "recall_subset.json", json.dumps(content).encode() + b"\n")
     except OSError as error:
-        raise SettingsError(f"The run {run.system!r} could not be written to {folder}: {error.strerror or error}. Make "
-                            "room there, or choose another folder with --write-run.") from error
+        raise SettingsError(f"The run {run.system!r} could not be written to {folder}: {error.strerror or error}. "
+                            "Free some space there, or choose another folder with --write-run.") from error
     say(f"Run written to {path}")
 
 
