@@ -43,7 +43,7 @@ class Care:
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
                 raise StudyError(f"{_NAMES[name].capitalize()} is a whole number from 1, not {quoted(value)}.")
         if self.below not in BELOW:
-            raise StudyError(f"Below the mark is one of {', '.join(BELOW)}, not {quoted(self.below)}.")
+            raise StudyError(f"“below” must be one of {', '.join(BELOW)}, not {quoted(self.below)}.")
 
     def as_settings(self) -> dict[str, Any]:
         return asdict(self)

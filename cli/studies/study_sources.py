@@ -45,7 +45,7 @@ class StudySourceArgs:
             raise StudyError(f"{what}: --from-audit DIR, --from-mbeir FILE, --from-circus FILE, --from-table FILE or "
                              "--from-sessions.")
         if self.pool and not self.mbeir:
-            raise StudyError("--pool goes with --from-mbeir only.")
+            raise StudyError("--pool works only with --from-mbeir.")
         if self.images and self.sessions:
             raise StudyError("--images does not go with --from-sessions: images come from the gallery.")
         return named[0]

@@ -185,7 +185,7 @@ def test_a_dry_run_says_what_would_be(here, tmp_path):
 
 REFUSED = (
     (("validity", "V", "--from-table", "T", "--sample", 1), "--sample cannot be combined with --from-table"),
-    (("validity", "V", "--from-sessions", "--columns", "text=x"), "--columns goes with --from-table only"),
+    (("validity", "V", "--from-sessions", "--columns", "text=x"), "--columns works only with --from-table"),
     (("validity", "V", "--from-table", "T", "--from-sessions"), "cannot go together"),
     (("validity", "V", "--from-table", "T", "--columns", "text=x"), "no column 'x'"),
     (("validity", "V", "--from-table", "T", "--overlap", 3), "An overlap of 3 needs 3 people"),
