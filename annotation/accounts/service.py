@@ -92,7 +92,7 @@ _EXTEND_EVERY = timedelta(hours=1)
 _LOOK_FOR_ACCOUNTS_SECONDS = 1.0
 VISITOR_SECONDS, _VISITORS = 3.0, 10_000   # a page with thirty pictures asks the store once
 _WRONG = "The name or password is wrong. Check both and try again."
-_USED_UP = "This invitation cannot be used any more. Ask whoever sent it for a new one."
+_USED_UP = "This invitation can no longer be used. Ask the person who sent it for a new one."
 
 
 @dataclass(frozen=True)

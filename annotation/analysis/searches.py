@@ -1,7 +1,7 @@
 """Report of searches: how satisfied people are with the first results, by their thumbs.
 
-Satisfaction is the share of "this is what I asked" among the thumbs on the first results of the turns. Thumbs of one
-session are alike, so the interval is that of the bootstrap over whole sessions.
+Satisfaction is the share of "this is what I asked for" among the thumbs on the first results of the turns. Thumbs of
+one session are alike, so the interval is that of the bootstrap over whole sessions.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _how_many_more(turns: Sequence[JudgedTurn], overall: SearchFigures, draws: i
 def search_tables(report: SearchReport) -> tuple[ReportTable, ...]:
     """One for all turns, one each by turn, class of requests and method, and one of their combinations."""
     note = (f"Satisfaction: of the thumbs on the first {FIRST} results of a turn, those that say “this is what I "
-            "asked”; 95 % bootstrap intervals over sessions. Covered: of these results, those that somebody judged.")
+            "asked for”; 95 % bootstrap intervals over sessions. Covered: of these results, those with a thumb.")
     tables = (
         ("searches", "All searches", (), {(): report.overall}),
         ("searches-turn", "By turn", (count("turn", "turn"),), {(key,): one for key, one in report.by_turn.items()}),

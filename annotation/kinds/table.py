@@ -216,7 +216,7 @@ KINDS: dict[str, Kind] = {
         scored="metric", title="Preference", one="question", many="questions", asks="Survey", undefined="",
         asked_in=("surveys", "hs-fashioniq"), choose=choose_survey, intake=PREFERENCE_INTAKE, asking=PREFERENCE_ASKING,
         downloads=(
-            Download("hp-fashioniq", "HP-FashionIQ’s form", "JSON"), *_tabular(("", "Judgements, and rated sets")),
+            Download("hp-fashioniq", "HP-FashionIQ’s format", "JSON"), *_tabular(("", "Judgements, and rated sets")),
             Download("preferences", "Pairs for training reward models", "JSONL"))),
     "sessions": Kind(
         Sessions(), ratings_exports.FORMS,
@@ -245,7 +245,7 @@ KINDS: dict[str, Kind] = {
         source=target_source, title="Targets", one="query", many="queries", asks="Marks",
         asked_in=("marks", "soft-targets"), choose=choose_marking, intake=MARKS_INTAKE, asking=MARKS_ASKING,
         downloads=(
-            Download("soft", "Corrected targets, SoFT’s form", "zip"),
+            Download("soft", "Corrected targets, SoFT’s format", "zip"),
             *_tabular(("judgements", "Marks"), ("images", "Images with what people say")),
             Download("results", "Counts, and the marks of every image", "JSON"))),
 }

@@ -43,7 +43,7 @@ class Care:
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1000:
                 raise StudyError(f"{_NAMES[name].capitalize()} is a whole number from 1, not {quoted(value)}.")
         if self.below not in BELOW:
-            raise StudyError(f"Below the mark is one of {', '.join(BELOW)}, not {quoted(self.below)}.")
+            raise StudyError(f"“below” must be one of {', '.join(BELOW)}, not {quoted(self.below)}.")
 
     def as_settings(self) -> dict[str, Any]:
         return asdict(self)
@@ -115,7 +115,7 @@ def after_training(
     if failed >= care.training_tries:
         return Consequence("end", f"{said} That is not enough for this study, which ends here for you. Thank you for "
                            "your time.")
-    return Consequence("train", f"{said} The same examples come once more: read what is said about each.")
+    return Consequence("train", f"{said} You get the same examples once more: read the explanation of each.")
 
 
 def after_gold(care: Care, answers: Sequence[GoldAnswer], score: Score, events: Sequence[StudyEvent]) -> Consequence:

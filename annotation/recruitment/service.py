@@ -88,7 +88,7 @@ class RecruitmentService:
         """Save settings; the first time the link is made. ``new_link``: the link so far leads nowhere from now on.
         Raises ``StudyError`` for an imported study, in which there is nothing to judge."""
         if is_imported(study):
-            raise StudyError(f"{study.name} was imported with its answers, and there is nothing to judge in it.")
+            raise StudyError(f"{study.name} was imported with its answers, so there is nothing to judge in it.")
         before = self.store.recruitment(study.study_id)
         token = before.token if before and not new_link else secrets.token_urlsafe(12)
         saved = self.store.save(Recruitment(study.study_id, token, before.secret if before else new_secret(),
@@ -124,7 +124,7 @@ class RecruitmentService:
         self._check_open(door)
         settings = door.settings
         if settings.consent and not agreed:
-            raise StudyError("Tick that you agree, or close the page if you would rather not take part.")
+            raise StudyError("Tick that you agree, or close the page if you do not want to take part.")
         answers = checked_answers(settings, given)
         accepted = is_accepted(settings, answers)
         who = self.store.answered(replace(
@@ -164,7 +164,7 @@ class RecruitmentService:
         elif workspace.survey is not None:
             gate = workspace.survey.gate
             if gate is None or gate["kind"] != "finished":
-                raise StudyError("There is something left to answer. Go back to the study and answer it; then finish.")
+                raise StudyError("Some items have no answer yet. Go back to the study and answer them; then finish.")
             code = door.settings.complete.code or gate["code"] or code
         return self.store.finish(door.study.study_id, who.participant_id, self._clock(), code, early=early)
 

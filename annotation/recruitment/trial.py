@@ -28,7 +28,7 @@ def begin_test(
     """A new test run, which replaces an earlier one. It has no quotas, so there is always a place. Raises
     ``StudyError`` for a study in which there is nothing to judge."""
     if is_imported(study) or is_test(study):
-        raise StudyError(f"{study.name} has nothing to judge in it, so there is nothing to try.")
+        raise StudyError(f"{study.name} has nothing to judge in it, so it cannot be tried.")
     end_test(store, home, study)
     settings = recruitment.of_study(study).settings
     loads = Counter(one.seat for one in store.assignments(study.study_id))

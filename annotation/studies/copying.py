@@ -26,7 +26,7 @@ def duplicate_study(store: StudyStore, home: Path, study: Study, name: str, *, b
     """A closed study of the same items, seats, settings and guidelines, without people and answers. Raises
     ``StudyError`` for an invalid or taken name, and for an imported study."""
     if is_imported(study):
-        raise StudyError(f"{study.name} was imported with its answers, and there is nothing to judge in it.")
+        raise StudyError(f"{study.name} was imported with its answers, so there is nothing to judge in it.")
     copy = replace(study, study_id=new_id(), name=check_name(store, name), accepting=False, created_by=by,
                    created_at=datetime.now(UTC))
     copy_study(store, home, study, copy, {one.number for one in store.seats(study.study_id)

@@ -46,8 +46,8 @@ def make_gold(
         for one in store.judgements(study.study_id)
         if same_person(one.annotator, person) and not one.answer.get("unsure")}
     if person is not None and not right:
-        raise StudyError(f"{quoted(person)} has given no sure answer in {study.name}. Check the name in the list of "
-                         "its people.")
+        raise StudyError(f"{quoted(person)} has given no definite answer in {study.name}. Check the name in the list "
+                         "of its people.")
     right |= {one.item_id: (one.answer, one.reason) for one in store.decisions(study.study_id)}
     if training < 0 or (most is not None and most < 1):
         raise StudyError("The number of training items is 0 or more, and that of all gold items 1 or more.")

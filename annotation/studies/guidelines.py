@@ -160,7 +160,7 @@ def _parsed(text: str) -> list[Token]:
 
 
 def _too_long() -> StudyError:
-    return StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or have characters that are no text. "
+    return StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or have characters that are not text. "
                       "Shorten them.")
 
 

@@ -248,7 +248,7 @@ class StudyService:
         found = self._store.study(name)
         self._kind(found)
         if is_imported(found):
-            raise StudyError(f"{found.name} was imported with its answers, and there is nothing to judge in it. "
+            raise StudyError(f"{found.name} was imported with its answers, so there is nothing to judge in it. "
                              "Its results and exports are on the page Studies.")
         return found.study_id
 
@@ -256,14 +256,14 @@ class StudyService:
         self._check_given(study_id, annotator)
         study = self._store.study(study_id)
         if not study.accepting:
-            raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
+            raise StudyClosed(f"{study.name} is closed and accepts no more judgements.")
         total = self._estimated_total(study, self._store.seats(study_id))
         return Workspace(study, 0, total, 0, 0, None, None, None, None, (), {}, (), joined=False)
 
     def _check_given(self, study_id: str, annotator: str) -> None:
         """Raises ``UnknownStudy``, as for a study that is not there."""
         if not self._is_given(study_id, annotator):
-            raise UnknownStudy("There is no such study for you. Choose one from the list of studies.")
+            raise UnknownStudy("No such study is open to you. Choose one from the list of studies.")
 
     def _estimated_total(self, study: Study, seats: Sequence[Seat]) -> int:
         return self._store.counts(study.study_id)["assignments"] // max(1, len(seats))

@@ -49,7 +49,7 @@ def aggregate(runs: Sequence[RetrieverRun], *, k: int = CUTOFF, min_support: int
     if k < 1:
         raise DatasetError(f"K is {k}. Give a rank from 1 on.")
     if not 1 <= min_support <= len(runs):
-        raise DatasetError(f"{min_support} retrievers must succeed, of {len(runs)}. Give 1 to {len(runs)}.")
+        raise DatasetError(f"The minimum support is {min_support}; give 1 to {len(runs)}, the number of retrievers.")
     # By name, so that the first of several equal ranks is the first by name.
     ordered = sorted(runs, key=lambda run: run.card.retriever)
     names = tuple(run.card.retriever for run in ordered)
@@ -71,7 +71,7 @@ def check_comparable(runs: Sequence[RetrieverRun]) -> None:
     names = [run.card.retriever for run in runs]
     for name in names:
         if names.count(name) > 1:
-            raise DatasetError(f"Two runs are of a retriever called {quoted(name)}. Leave one out, or rename it in "
+            raise DatasetError(f"Two runs are of the retriever {quoted(name)}. Leave one out, or rename it in "
                                "its file.")
     check_cards([run.card for run in runs])
     first = runs[0]

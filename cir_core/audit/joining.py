@@ -102,8 +102,8 @@ def _read(name: str, source: Path) -> JoinedAudit:
     try:
         file = _SummaryFile.model_validate(json.loads(path.read_text("utf-8")))
         if "one_input" not in file.composition_gap:
-            raise DatasetError(f"{path} was written by an earlier version of cirque, whose mean gap is another. Run "
-                               "the same cirque audit again: stored ranks are reused.")
+            raise DatasetError(f"{path} was written by an earlier version of cirque, which computes the mean gap "
+                               "differently. Run the same cirque audit again: stored ranks are reused.")
         summary = TypeAdapter(Summary).validate_python(file.summary)
         gaps = TypeAdapter(GapReport).validate_python(file.composition_gap)
     except (ValueError, ValidationError) as error:

@@ -42,7 +42,7 @@ def check_targets(benchmark: Benchmark) -> None:
     if not benchmark.queries:
         raise DatasetError(f"{benchmark.name} has no queries. Check which file or split was named.")
     if benchmark.own_galleries:
-        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own, in which the first 10 say "
+        raise DatasetError(f"In {benchmark.name} every query has a small gallery of its own, in which the top 10 mean "
                            "little. Audit a data set that ranks a whole gallery.")
     if not any(query.target_ids for query in benchmark.queries):
         raise DatasetError(f"{benchmark.name} hides its targets, so they cannot be ranked. Audit a split that "

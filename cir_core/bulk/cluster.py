@@ -174,7 +174,7 @@ def _check_address(address: str) -> None:
         raise ClusterError(f"No Ray cluster answers at {address}: {reason}. Check the address, and that ray start runs "
                            "on its head (docs/how-to/scale.md).") from error
     if answer[3:4] != b"\x04":
-        raise ClusterError(f"What answers at {address} is not a Ray cluster. Give the port that ray start prints, 6379 "
+        raise ClusterError(f"The service at {address} is not a Ray cluster. Give the port that ray start prints, 6379 "
                            "unless another was chosen; 8265 is that of its dashboard.")
 
 

@@ -37,9 +37,9 @@ LEFT_OUT: dict[LeftOut, str] = {
     "no target": "a search without a target to find",
     "not finished": "the target was neither found nor given up",
     "no turn": "nothing was searched before the end",
-    "several references": "a turn has several reference images, and the form has one",
+    "several references": "a turn has several reference images, and the format has one",
     "uploaded or cut-out image": "a reference is not an image of the gallery",
-    "later turn without text": "a turn after the first has no text, and the form has no such turns",
+    "later turn without text": "a turn after the first has no text, and the format has no such turns",
 }
 K = 10
 _AT_ONCE = 100          # sessions in memory, with the vectors of their turns
@@ -52,7 +52,7 @@ def subset_of(session: SearchSession) -> str:
 
 
 def why_left_out(session: SearchSession, turns: Sequence[Turn]) -> LeftOut | None:
-    """``turns``: those of :func:`attempt_until_hit`. None if it has a raw form."""
+    """``turns``: those of :func:`attempt_until_hit`. None if it has a raw format."""
     if session.target_id is None:
         return "no target"
     if not session.target_revealed:
@@ -222,7 +222,7 @@ def _notes(counts: Counter[str]) -> list[str]:
         found.append(f"{counted(counts['ended'], 'session has', 'sessions have')} turns that are left out: behind the "
                      "first hit, after the end, or on another branch.")
     if counts["marks"]:
-        found.append(f"{counted(counts['marks'], 'session uses', 'sessions use')} marked results, which the form has "
+        found.append(f"{counted(counts['marks'], 'session uses', 'sessions use')} marked results, which the format has "
                      "no place for.")
     if counts["excluded"]:
         found.append(f"In {counted(counts['excluded'], 'session')} the method left images out of the ranking; "

@@ -26,10 +26,10 @@ def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     """
     if missing := [name for name, pool in benchmark.pools.items() if pool is None]:
         raise DatasetError(f"The files of {benchmark.name} do not list the images of the pool {quoted(missing[0])}, "
-                           "which M-BEIR's form needs. Add the data set's list of images.")
+                           "which M-BEIR's format needs. Add the data set's list of images.")
     if benchmark.own_galleries:
-        raise DatasetError(f"In {benchmark.name} every query has a gallery of its own; M-BEIR's form has one for all. "
-                           "Convert it to trec-qrels instead.")
+        raise DatasetError(f"In {benchmark.name} every query has a gallery of its own; M-BEIR's format has one for "
+                           "all. Convert it to trec-qrels instead.")
     split = benchmark.split or "test"
     written: list[Path] = []
     for name, pool in benchmark.pools.items():

@@ -140,7 +140,7 @@ def _folder(spec: EncoderSpec, folder: Path) -> _Source:
         )
         raise EncoderUnavailable(f"No {CONFIG_NAME} in {folder}. {remedy}")
     if not any(path.suffix in CHECKPOINT_SUFFIXES for path in folder.iterdir()):
-        raise EncoderUnavailable(f"No weights in {folder}: expected open_clip_model.safetensors beside {CONFIG_NAME}.")
+        raise EncoderUnavailable(f"No weights in {folder}: expected open_clip_model.safetensors next to {CONFIG_NAME}.")
     return _Source(f"local-dir:{folder}", tokenizer=_vocabulary(folder))
 
 

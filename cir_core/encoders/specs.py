@@ -160,8 +160,8 @@ def _parse_composing(text: str, kind: EncoderKind, rest: str) -> EncoderSpec:
 
 def _check_suffix(weights: str) -> None:
     if not weights.endswith(CHECKPOINT_SUFFIXES):
-        raise EncoderUnavailable(f"Checkpoint '{weights}' is none of {', '.join(CHECKPOINT_SUFFIXES)}. Convert it to "
-                                 "safetensors, which cannot carry code.")
+        raise EncoderUnavailable(f"Checkpoint '{weights}' does not end in one of {', '.join(CHECKPOINT_SUFFIXES)}. "
+                                 "Convert it to safetensors, which cannot carry code.")
 
 
 def looks_like_path(text: str) -> bool:

@@ -41,7 +41,7 @@ def choose_precision(precision: str, device: torch.device) -> torch.dtype:
     if precision == "auto":
         return torch.float16 if device.type == "cuda" else torch.float32
     if precision not in _DTYPES:
-        raise EncoderUnavailable(f"Precision '{precision}' is none of auto, {', '.join(_DTYPES)}.")
+        raise EncoderUnavailable(f"Precision '{precision}' is not one of auto, {', '.join(_DTYPES)}.")
     return _DTYPES[precision]
 
 

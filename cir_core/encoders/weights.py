@@ -152,7 +152,7 @@ def _download(url: str, path: Path, progress: Progress, stopped: Callable[[], bo
                  if (found := _SHA256.fullmatch(one.headers.get("x-linked-etag", "")))), "")
     if (total and done != total) or (expected and expected != digest.hexdigest()):
         raise EncoderUnavailable(f"The file from {urlsplit(url).netloc} is not complete ({done:,} of {total:,} "
-                                 "bytes) or not that file. Nothing was kept. Try again.")
+                                 "bytes), or another file. Nothing was kept. Try again.")
 
 
 def _write_config(weights: Weights, folder: Path) -> None:

@@ -134,7 +134,7 @@ def _replay(searcher: Searcher, session: CircledSession, settings: MethodSetting
         refuse_failures(watch)
         targets = [target for target in session.target_ids if target not in made.excluded]
         if session.target_ids and not targets:
-            raise SearchError(f"Turn {number}: every target has been a reference, and those are taken out.")
+            raise SearchError(f"Turn {number}: every target has been a reference, and references are excluded.")
         ranked = rank_composed(searcher, [made], [targets], [made.excluded], max(depth, settings.feedback_depth))[0]
         if targets:
             so_far.ranks.append(min(ranked.ranks))

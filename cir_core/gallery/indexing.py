@@ -85,7 +85,7 @@ def index_source(
         if load is None:
             raise ValueError("how is the encoder loaded elsewhere?")
         if source.layout is not None and source.layout.fetch:
-            raise GalleryError("One machine fetches images from addresses, so that it can keep to a rate. Leave out "
+            raise GalleryError("A single machine fetches images from addresses, to keep to the rate. Leave out "
                                "--ray, or --fetch.")
     scan = source.scan() if entries is None else Scan(tuple(entries))
     return _index(name, home, encoder, lambda published: _Wanted(scan, source, split, max_megapixels), batch_size,
@@ -104,12 +104,12 @@ def repair_gallery(
 
     def wanted(published: Published | None) -> _Wanted:
         if published is None:
-            raise GalleryError(f"There is nothing of a gallery {quoted(name)} that could be repaired. "
+            raise GalleryError(f"Nothing of the gallery {quoted(name)} can be repaired. "
                                f"{remedy_for_all(name)}")
         header = published.header
         if not published.fits(encoder.identity):
             raise EncoderMismatch(f"Gallery {quoted(name)} was indexed with {header.encoder.spec} (revision "
-                                  f"{header.encoder.revision}), and is repaired with nothing else.")
+                                  f"{header.encoder.revision}), and can be repaired only with it.")
         scan = Scan(published_entries(published))
         return _Wanted(scan, source_of(header), header.split, header.max_megapixels, is_repair=True)
 

@@ -77,7 +77,7 @@ class Originals:
         except OSError as error:
             raise ImageUnreadable(f"{name} cannot be read: {error.strerror or error}.") from error
         if hashlib.sha256(content).hexdigest() != sha256:
-            raise ImageUnreadable(f"{name} is another picture now than when the gallery was indexed. Index it again.")
+            raise ImageUnreadable(f"{name} has changed since the gallery was indexed. Index it again.")
         return content
 
     def _keep(self, path: Path, content: bytes) -> None:

@@ -244,7 +244,7 @@ def _rule(text: str, reason: str, where: str) -> _Rule | None:
     if not text.strip() or text.startswith("#"):
         return None
     if len(text) > _MOST_LETTERS:
-        raise GalleryError(f"{where}: a pattern has more than {_MOST_LETTERS:,} characters, and no path is as long.")
+        raise GalleryError(f"{where}: a pattern has more than {_MOST_LETTERS:,} characters, more than any path has.")
     names = text.split("/")
     if names.count("**") > _MOST_STARS or any(name.count("*") > _MOST_STARS for name in names):
         raise GalleryError(f"{where}: {quoted(text)} has more than {_MOST_STARS} stars. Use fewer.")

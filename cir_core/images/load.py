@@ -220,7 +220,7 @@ def _explained(stream: BinaryIO, name: str, max_megapixels: float) -> Iterator[N
     except Image.DecompressionBombError as error:  # a frame larger than its header says
         raise ImageUnreadable(_too_large(name, _pixels_of(error), max_megapixels)) from error
     except MemoryError as error:
-        raise ImageUnreadable(f"{name} needs more memory than there is.") from error
+        raise ImageUnreadable(f"{name} needs more memory than is available.") from error
     except Exception as error:  # decoders raise OSError, SyntaxError, ValueError, struct.error, …
         if _CUT_OFF.search(str(error)):
             raise ImageUnreadable(f"{name} {refusals.CUT_OFF}") from error
@@ -322,7 +322,7 @@ def _main_picture(image: Image.Image, name: str) -> int:
                 best, size = number, image.size
     if reduced and not best:
         raise ImageUnreadable(f"{name} is a file of which only a preview of {first[0]} × {first[1]} pixels can be "
-                              "read, as of camera raw files. Export it as JPEG or PNG.")
+                              "read, as in camera raw files. Export it as JPEG or PNG.")
     return best
 
 

@@ -65,7 +65,7 @@ def _would_replace(out: Path, given: Path, form: str) -> bool:
 def _write_targets(out: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     """Every target with grade 1. Qrels have no line for a query without a target."""
     if not any(query.target_ids for query in benchmark.queries):
-        raise DatasetError(f"{benchmark.name} hides its targets, which are what qrels hold. Use another split.")
+        raise DatasetError(f"{benchmark.name} hides its targets, and qrels consist of targets. Use another split.")
     write_qrels(out, {query.query_id: dict.fromkeys(query.target_ids, 1) for query in benchmark.queries})
     return (out,)
 

@@ -52,8 +52,8 @@ class Kind:
 
     ``expects`` describes PATH, ``options`` the reader's other arguments, ``domain`` what prompts say the images show;
     of a form that many data sets have, ``parts`` names those that a benchmark holds. Kinds with an ``evaluator`` have
-    queries that can be ranked; ``measures`` is the help of their ``cirque evaluate``. ``copy`` writes the released form
-    again, ``submit`` files for the benchmark's server into a folder.
+    queries that can be ranked; ``measures`` is the help of their ``cirque evaluate``. ``copy`` writes the released
+    format again, ``submit`` files for the benchmark's server into a folder.
     """
 
     name: str
@@ -132,10 +132,10 @@ _ALL = (
          measures="GeneCIS: Recall@1, @2 and @3 over small galleries, by task, and their means.", domain="scene"),
     Kind("lasco", "LaSCo", "the folder, or a lasco_<split>.json", **_benchmark(lasco.read_benchmark, "split"),
          measures="LaSCo: Recall@k, nDCG and MRR.", domain="scene"),
-    Kind("mbeir", "anything in M-BEIR's form", "the folder with query/ and cand_pool/, or a query JSONL",
+    Kind("mbeir", "anything in M-BEIR's format", "the folder with query/ and cand_pool/, or a query JSONL",
          **_benchmark(mbeir.read_benchmark, "split", "pool"),
-         measures="Anything in M-BEIR's form: Recall@k, nDCG and MRR.", parts=lambda benchmark: (benchmark.dataset,)),
-    Kind("circled", "CIRCLED's sessions; as a benchmark, their first turns", "a JSON file, public or raw form",
+         measures="Anything in M-BEIR's format: Recall@k, nDCG and MRR.", parts=lambda benchmark: (benchmark.dataset,)),
+    Kind("circled", "CIRCLED's sessions; as a benchmark, their first turns", "a JSON file, public or raw format",
          circled.content, evaluator=Evaluator(), parts=lambda benchmark: tuple(benchmark.pools),
          copy=_copy(circled.read_sessions, circled.write_sessions, lambda sessions: sessions.notes)),
     Kind("multi-turn-fashioniq", "Multi-turn FashionIQ's sessions; as a benchmark, their first turns",
@@ -167,7 +167,7 @@ _ALL = (
          _submission(circo.read_benchmark, submissions.read_circo_submission), ("split", "annotations")),
     Kind("cirr-submission", "a submission to CIRR's server", "its JSON file or their folder; CIRR as --annotations",
          _submission(cirr.read_benchmark, submissions.read_cirr_submission), ("split", "annotations")),
-    Kind("circus-audit", "a shortcut audit in CIRCUS's form", "the JSON file of one retriever, or of their aggregate",
+    Kind("circus-audit", "a shortcut audit in CIRCUS's format", "the JSON file of one retriever, or of their aggregate",
          aggregate_files.content),
     Kind("circus-traces", "queries of a shortcut audit, validated or shortcut-free", "a JSONL file of traces",
          traces.content),
@@ -234,7 +234,7 @@ def domain_of(benchmark: Benchmark) -> Domain | None:
 
 
 def domain_of_targets(files: Iterable[tuple[str, str]]) -> Domain | None:
-    """:func:`domain_of` of files in SoFT's forms: of each its name, such as "shirt", and the id of an image, by which
+    """:func:`domain_of` of files in SoFT's formats: of each its name, such as "shirt", and the id of an image, by which
     CIRR's image names are recognised under any file name."""
     found = {domain_named("cirr" if is_cirr_name(image_id) else "fashioniq" if name in fashioniq.CATEGORIES else name)
              for name, image_id in files}

@@ -108,7 +108,7 @@ def drawn(asked: WrittenSet, pool: Pool, most: int, seed: int) -> tuple[list[tup
     there = {entry.where for entry, _ in found}
     without = [f"{entry.where}: {_why_none(entry, pool)}" for entry in asked.entries if entry.where not in there]
     if not found:
-        raise DatasetError(f"{asked.file} asks for nothing that the gallery has. {without[0]}. Ask for less there.")
+        raise DatasetError(f"{asked.file} matches no image of the gallery. {without[0]}. Ask for less there.")
     return found, without
 
 

@@ -36,8 +36,8 @@ class TurnResult:
     def of(cls, turn: Turn) -> TurnResult:
         """A stored turn. Raises ``SearchError`` for one stored before methods were recorded."""
         if turn.composition is None:
-            raise SearchError("This turn was made by an earlier version, which kept too little to change it. "
-                              "Search once more to get one that can be changed.")
+            raise SearchError("This turn was made by an earlier version, which did not store enough to change it. "
+                              "Search again to get one that can be changed.")
         return cls(turn.caption, turn.merged_text, turn.notes, turn.vector, turn.hits, turn.excluded_ids,
                    turn.target_rank, turn.timings_ms, turn.composition)
 

@@ -111,7 +111,7 @@ def _check(methods: Sequence[Method]) -> None:
     names = [method.name for method in methods]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SearchError(f"The method {quoted(twice)} is there twice. Choose different ones.")
+        raise SearchError(f"The method {quoted(twice)} is listed twice. Choose different ones.")
 
 
 def _column(

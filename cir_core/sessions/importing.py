@@ -57,7 +57,7 @@ def read_export(content: bytes) -> tuple[Exported, ...]:
     try:
         records = json.loads(content.decode("utf-8-sig"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise SearchError("The file is not whole JSON: it was cut off or changed on its way, or it is another kind of "
+        raise SearchError("The file is not complete JSON: it was cut off or changed in transit, or is another kind of "
                           f"file. {_AGAIN}") from error
     if not isinstance(records, list) or not records or not all(isinstance(one, dict) for one in records):
         raise SearchError("This is not an export of cirque's search screen, which is a list of records. Choose a file "
@@ -206,7 +206,7 @@ class Importer:
         for one in exported:
             for reference_id, picture in one.pictures.items():
                 if not self.uploads.is_of(reference_id, picture):
-                    raise SearchError("The file is damaged: an uploaded picture in it is not the one it is said to be. "
+                    raise SearchError("The file is damaged: an uploaded picture in it does not match its digest. "
                                       f"{_AGAIN}")
         return [self._add(replace(one, session=session), notes, owner)
                 for one, (session, notes) in zip(exported, placed, strict=True)]

@@ -203,8 +203,8 @@ class SearchService:
     def _check_owner(self, session_id: str, person: str) -> None:
         owner = self._store.owner_of(session_id)
         if owner and owner != person:
-            raise SearchError(f"This session belongs to {owner}, who alone can rename or remove it and its branches. "
-                              "You can search on in it.")
+            raise SearchError(f"This session belongs to {owner}. Only they can rename or remove it and its branches. "
+                              "You can continue searching in it.")
 
     def name_branch(self, session_id: str, branch_id: str, name: str, person: str = "") -> SearchSession:
         self._check_owner(session_id, person)

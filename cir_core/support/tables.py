@@ -211,7 +211,7 @@ def _objects(text: str, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
                                "Write one for each row.")
         yield line, record
     if array:
-        raise DatasetError(f"{where}: the list is not closed, so the file is not whole. Copy it again.")
+        raise DatasetError(f"{where}: the list is not closed, so the file is incomplete. Copy it again.")
 
 
 def _next(text: str, at: int) -> int:

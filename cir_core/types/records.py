@@ -114,8 +114,8 @@ class Branch:
 
 @dataclass(frozen=True)
 class Thumb:
-    """A person's own judgement of an image among a turn's results: ``up``, "this is what I asked", or not. It changes
-    no ranking. ``person``: the account's name, or without accounts a random id of the browser."""
+    """A person's own judgement of an image among a turn's results: ``up``, "this is what I asked for", or not. It
+    changes no ranking. ``person``: the account's name, or without accounts a random id of the browser."""
 
     turn_id: str
     image_id: str

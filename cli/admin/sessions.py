@@ -32,7 +32,7 @@ def export(
     session_id: Annotated[list[str], typer.Argument(help="Session ids.")],
     to: Annotated[Path | None, typer.Option("--out", "-o", help="Output file (default: standard output).")] = None,
 ) -> None:
-    """Export sessions as JSON (CIRCLED's public form) with branches, cards and uploaded images."""
+    """Export sessions as JSON (CIRCLED's public format) with branches, cards and uploaded images."""
     from annotation.records import LOCAL, AuditEvent
     from cir_core.images.uploads import UploadFolder
     from cir_core.sessions.export import session_to_circled

@@ -80,7 +80,7 @@ def deactivate(name: _Name) -> None:
     """Deactivate an account and withdraw its open invitations. Judgements are kept."""
     with _people() as people:
         changed = people.deactivate(name)
-        out.print(f"{changed.person.name} cannot sign in any more.")
+        out.print(f"{changed.person.name} can no longer sign in.")
         _print_withdrawn(changed)
 
 

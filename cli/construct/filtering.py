@@ -40,7 +40,7 @@ def filter_sessions(
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Filter sessions as CIRCLED does; write the public and the raw form."""
+    """Filter sessions as CIRCLED does; write the public and the raw format."""
     from cir_core.construct.filtering.files import filter_sessions as filtered
     from cir_core.construct.filtering.files import raw_files
     from cir_core.support.json_lines import whole_lines

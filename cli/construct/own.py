@@ -70,7 +70,7 @@ def own(
     as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     tables: TablesOption = None,
 ) -> None:
-    """Write finished target searches of this installation in CIRCLED's raw form."""
+    """Write finished target searches of this installation in CIRCLED's raw format."""
     check_folder(folder, "--out")
     report = _export(folder, gallery, k, encoder)
     _log_export(report.written)

@@ -41,9 +41,9 @@ def multi_target(
     scored: Annotated[int, typer.Option(
         min=1, max=1000, help="Candidates scored per group.")] = TargetSettings.scored,
     candidates: Annotated[Path | None, typer.Option(
-        help="Folder of candidates in SoFT's form, instead of searching.")] = None,
+        help="Folder of candidates in SoFT's format, instead of searching.")] = None,
     scores: Annotated[Path | None, typer.Option(
-        help="With --candidates: folder of confidences in SoFT's form; missing ones are requested.")] = None,
+        help="With --candidates: folder of confidences in SoFT's format; missing ones are requested.")] = None,
     sentences: Annotated[ModelChoice, typer.Option(
         help="Model for the two sentences: the settings' or the built-in one (garments).")] = (
         ModelChoice.settings),
@@ -116,7 +116,7 @@ def _print_found(report: FilesReport[SubsetTargets], folder: Path) -> None:
 def single_target(
     targets: Annotated[list[Path], typer.Argument(
         metavar="TARGETS...", help=(
-            "Files in SoFT's multi-target form, or folders of `cirque construct multi-target`."))],
+            "Files in SoFT's multi-target format, or folders of `cirque construct multi-target`."))],
     gallery: Annotated[str, typer.Option("--gallery", "-g", help="Gallery with the images.")],
     flags: JobFlags,
     seed: Annotated[int, typer.Option(help="Random seed of targets and distractors.")] = SEED,

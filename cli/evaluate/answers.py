@@ -51,8 +51,8 @@ def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
             content = {"version": "rc2", "metric": "recall_subset", **run.subset_rankings}
             write_atomically(path / "recall_subset.json", json.dumps(content).encode() + b"\n")
     except OSError as error:
-        raise SettingsError(f"The run {run.system!r} could not be written to {folder}: {error.strerror or error}. Make "
-                            "room there, or choose another folder with --write-run.") from error
+        raise SettingsError(f"The run {run.system!r} could not be written to {folder}: {error.strerror or error}. "
+                            "Free some space there, or choose another folder with --write-run.") from error
     say(f"Run written to {path}")
 
 
@@ -272,7 +272,7 @@ def _answers(
             filtered = stored if one.card.method.soft_filter is not None else None
             yield SystemRun(_with_notes(one, filtered), _source(found, one, filtered), ranks, bool(one.failures))
         else:
-            empty.append(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
+            empty.append(f"{one.method} failed on every query: {next(iter(one.failures.values()), '')}")
     if empty:
         raise SearchError(" ".join(empty))
 

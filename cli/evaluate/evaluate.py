@@ -132,7 +132,7 @@ def sample(
     if partial:
         raise typer.BadParameter("--partial needs a run: --run FILE.")
     if sweep and (name := _given(context, ("sessions", "requests", "turns"))):
-        raise typer.BadParameter(f"--{name} does not go with --sweep, which is over the single turns. Leave it out.")
+        raise typer.BadParameter(f"--{name} cannot be combined with --sweep, over single turns. Leave it out.")
     from cir_core.datasets.readers.fashioniq import CATEGORIES, read_queries
     from cir_core.sample.evaluate_sample import evaluate_sample
     from cir_core.sample.gallery import sample_folder

@@ -65,11 +65,11 @@ class SweepRequest:
                 raise typer.BadParameter("--figure draws the curves of --sweep. Name a parameter, too.")
             return
         if not methods:
-            raise typer.BadParameter("--sweep goes through values of a method: --methods NAMES. A run is measured as "
+            raise typer.BadParameter("--sweep varies parameters of methods: --methods NAMES. A run is measured as "
                                      "it is.")
         for name, value in other.items():
             if value:
-                raise typer.BadParameter(f"{name} does not go with --sweep, which has no single run. Leave it out.")
+                raise typer.BadParameter(f"{name} cannot be combined with --sweep, which has many runs. Leave it out.")
 
     def wanted(self, methods: Sequence[Method], *, several_turns: bool = False) -> list[tuple[Method, Swept]]:
         """What is swept of each method. Raises ``MethodError``."""

@@ -161,7 +161,7 @@ def _write_manifest(
     if any(ids is None for ids in benchmark.pools.values()):
         raise DatasetError(
             f"The files of {benchmark.kind} do not list the gallery's images, so it is not known which belong to it. "
-            "Put the list beside them (docs/reference/datasets.md says where), or give it as --pool if the kind takes "
+            "Put the list next to them (docs/reference/datasets.md says where), or give it as --pool if the kind takes "
             "one.")
     found, missing = [], []
     with progress_bar("Looking for images") as update:

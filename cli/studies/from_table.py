@@ -54,7 +54,7 @@ def design_of(people: int, overlap: int, block: int, seconds: float, seed: int |
 def refuse_without_table(columns: str | None) -> None:
     """Raises ``SettingsError`` for ``--columns`` of another source."""
     if columns:
-        raise SettingsError("--columns goes with --from-table only.")
+        raise SettingsError("--columns works only with --from-table.")
 
 
 def create_from_table(kind: str, name: str, asked: TableArgs) -> None:

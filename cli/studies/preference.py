@@ -44,7 +44,7 @@ def create_preference(
     from_runs: Annotated[list[str] | None, typer.Option(
         metavar="A,B", help="Instead: two runs to compare (TREC or JSON).")] = None,
     from_hp: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Instead: questions and sets in HP-FashionIQ's form.")] = None,
+        metavar="FILE", help="Instead: questions and sets in HP-FashionIQ's format.")] = None,
     from_table: FromTable = None,
     columns: ColumnsOption = None,
     annotations: Annotated[Path | None, typer.Option(

@@ -18,7 +18,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 def import_hp_fashioniq(
     name: Name,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json, or a file in its form.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json, or a file in its format.")],
     as_json: AsJson = False,
 ) -> None:
     """Import HP-FashionIQ's ratings and preferences as a closed study; images are not needed."""

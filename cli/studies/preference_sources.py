@@ -55,7 +55,7 @@ class PreferenceSourceArgs:
         if not self.hp and not self.dataset:
             raise StudyError(f"{named[0]} needs --dataset: see cirque datasets list.")
         if self.methods and self.images:
-            raise StudyError("--images does not go with --methods: images come from the searched gallery.")
+            raise StudyError("--images cannot be combined with --methods: images come from the searched gallery.")
 
     def refuse_with_table(self) -> None:
         """Raises ``StudyError`` for options of other sources."""
@@ -63,7 +63,7 @@ class PreferenceSourceArgs:
                               ("--from-hp", self.hp), ("--annotations", self.annotations), ("--split", self.split),
                               ("--pool", self.pool), ("--queries", self.queries)):
             if value:
-                raise StudyError(f"{option} does not go with --from-table: the table has queries and results.")
+                raise StudyError(f"{option} cannot be combined with --from-table: the table has queries and results.")
 
 
 def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource:

@@ -31,8 +31,8 @@ def create_sessions(
     from annotation.kinds.table import own_questions
 
     if from_table is None:
-        raise SettingsError("Name the table: --from-table FILE. A study of files in CIRCLED's form is made by: cirque "
-                            "construct judge FILE --gallery GALLERY --judge people --name NAME")
+        raise SettingsError("Name the table: --from-table FILE. A study of files in CIRCLED's format is made by: "
+                            "cirque construct judge FILE --gallery GALLERY --judge people --name NAME")
     create_from_table("sessions", name, TableArgs(
         from_table, images, gallery, columns,
         design_of(people, overlap, agreement_items, seconds_per_item, seed), skip_missing, dry_run, as_json,

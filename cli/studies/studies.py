@@ -60,7 +60,7 @@ Seconds = Annotated[float, typer.Option(help="Seconds per item, for the forecast
 def create_validity(
     name: Name,
     from_audit: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder of `cirque audit`.")] = None,
-    from_mbeir: Annotated[Path | None, typer.Option(metavar="FILE", help="Queries in M-BEIR's form.")] = None,
+    from_mbeir: Annotated[Path | None, typer.Option(metavar="FILE", help="Queries in M-BEIR's format.")] = None,
     from_circus: Annotated[Path | None, typer.Option(metavar="FILE", help="An aggregate file of CIRCUS.")] = None,
     from_sessions: Annotated[bool, typer.Option("--from-sessions", help="Turns of stored search sessions.")] = False,
     from_table: FromTable = None,

@@ -129,7 +129,7 @@ def write_files(to: Path, files: Mapping[str, bytes], force: bool = True) -> Non
         there = [] if force else [name for name in files if (folder / name).exists()]
         if there:
             more = f" and {counted(len(there) - 1, 'more file')}" if there[1:] else ""
-            raise SettingsError(f"{folder} has {there[0]}{more} already. Choose another folder with --out, or "
+            raise SettingsError(f"{folder} already has {there[0]}{more}. Choose another folder with --out, or "
                                 "overwrite it with --force.")
         for name, content in files.items():
             write_atomically(folder / name, content)

@@ -45,7 +45,7 @@ class StudySourceArgs:
             raise StudyError(f"{what}: --from-audit DIR, --from-mbeir FILE, --from-circus FILE, --from-table FILE or "
                              "--from-sessions.")
         if self.pool and not self.mbeir:
-            raise StudyError("--pool goes with --from-mbeir only.")
+            raise StudyError("--pool works only with --from-mbeir.")
         if self.images and self.sessions:
             raise StudyError("--images does not go with --from-sessions: images come from the gallery.")
         return named[0]
@@ -54,7 +54,7 @@ class StudySourceArgs:
         """Raises ``StudyError`` for options that choose among the queries of other sources."""
         for option, value in (("--category", self.categories), ("--sample", sample), ("--panel-size", panel_size)):
             if value:
-                raise StudyError(f"{option} does not go with --from-table: choose the rows in the table.")
+                raise StudyError(f"{option} cannot be combined with --from-table: choose the rows in the table.")
 
 
 def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:

@@ -113,7 +113,7 @@ class SqlPeopleStore:
             active = connection.execute(
                 select(_person.active).where(_person.name_key == key).with_for_update()).scalar_one_or_none()
             if not active:
-                raise AccessError(f"{sign_in.name} cannot sign in any more. Ask an admin.")
+                raise AccessError(f"{sign_in.name} can no longer sign in. Ask an admin.")
             connection.execute(insert(tables.sign_ins).values(
                 digest=sign_in.digest, name_key=key, created_at=sign_in.created_at, expires_at=sign_in.expires_at))
             log_event(connection, AuditEvent("sign-in", sign_in.name, details=came_from(address)))
@@ -166,7 +166,7 @@ class SqlPeopleStore:
             with writing(self.engine) as connection:
                 if connection.execute(
                         invitations.usable(now).where(_invited.digest == digest).with_for_update()).first() is None:
-                    raise AccessError("This invitation cannot be used any more. Ask for a new one.")
+                    raise AccessError("This invitation can no longer be used. Ask for a new one.")
                 _add(connection, person)
                 connection.execute(update(tables.invitations).where(_invited.digest == digest)
                                    .values(uses_left=_invited.uses_left - 1))

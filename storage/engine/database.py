@@ -176,7 +176,7 @@ def hold_write_lock(engine: Engine, seconds: float) -> Iterator[None]:
         return
     with lock.turn(seconds) as acquired:
         if not acquired:
-            raise exc.TimeoutError("other threads have been writing all the time")
+            raise exc.TimeoutError("other threads kept writing")
         yield
 
 

@@ -143,7 +143,7 @@ SQLITE: Mapping[int, Cause] = {
     sqlite3.SQLITE_LOCKED: _IN_USE,
     sqlite3.SQLITE_READONLY: Cause(
         "cannot be written. Make the file and its folder writable, or point CIRQUE_HOME or CIRQUE_DATABASE_URL "
-        "somewhere that is.", _UNWRITABLE),
+        "at a writable place.", _UNWRITABLE),
     sqlite3.SQLITE_PERM: Cause("may not be opened. Check who owns the file and its folder.", _UNAVAILABLE),
     sqlite3.SQLITE_FULL: Cause(
         f"has no room left on its disk. Free some space, then try again. {NOTHING_LOST}",

@@ -90,4 +90,4 @@ class SchemaWatch:
         """Raises ``StorageError`` for another version's schema."""
         if (self.is_other or self._clock() - self._checked_at >= _EVERY) and not self.check(connection):
             raise StorageError("The database has the schema of another version of cirque, so this one does not write "
-                               "to it. Start the version that fits.", OTHER)
+                               "to it. Start the matching version.", OTHER)

@@ -38,7 +38,7 @@ def prepare_file(path: Path) -> None:
     # Checked now, because a read-only file could be opened and would fail at the first save.
     if not (_may_write(path) and _may_write(path.parent)):
         raise StorageError(f"The database {path} cannot be written. Make the file and its folder writable, or point "
-                           "CIRQUE_HOME or CIRQUE_DATABASE_URL somewhere that is.")
+                           "CIRQUE_HOME or CIRQUE_DATABASE_URL at a writable place.")
 
 
 def is_missing(path: Path) -> bool:

@@ -32,7 +32,7 @@ class SqlAnswerCache:
     ) -> None:
         if not all(map(can_be_stored, (answer, model, role, prompt_version))):
             raise StorageError("The language model's answer holds characters that cannot be stored, so it "
-                               "will be asked for again next time.")
+                               "will be requested again next time.")
         try:
             with writing(self.engine) as connection:
                 connection.execute(insert(tables.answers).values(

@@ -73,7 +73,8 @@ def save_judgement(
     if not mine.accepting:
         raise closed(mine.name)
     if mine.state == "handed_on" and _has_ended(connection, judgement.study_id, mine.number):
-        raise StudyClosed(f"{mine.name} has ended for you, and takes no further answers. Those from before are saved.")
+        raise StudyClosed(f"{mine.name} has ended for you and accepts no further answers. Your earlier answers "
+                          "are saved.")
     saved_answer = _with_sticky_fields(connection, judgement.item_id, mine, judgement.answer, sticky_fields)
     repeated = before is not None and _same(before.answer, saved_answer, sticky_fields)
     if before is None or not repeated:

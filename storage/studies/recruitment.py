@@ -133,7 +133,7 @@ class SqlRecruitmentStore:
                 return there
             seat = find_seat(connection, study_id, there.annotator, lock=True)
             if there.state != "in" or seat is None or not seat.total or seat.done < seat.total:
-                raise StudyError("There is something left to answer. Go back to the study and answer it; then finish.")
+                raise StudyError("Some items have no answer yet. Go back to the study and answer them; then finish.")
             if not connection.execute(select(_event.event_id).where(
                     _event.study_id == study_id, _event.seat == seat.number, _event.kind == "finish")).first():
                 save_event(connection, StudyEvent(new_id(), study.study_id, there.annotator, "finish", "finish",

@@ -1,4 +1,4 @@
-"""Small annotation files in the benchmarks' released forms."""
+"""Small annotation files in the benchmarks' released formats."""
 
 import json
 from pathlib import Path

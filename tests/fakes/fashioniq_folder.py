@@ -1,4 +1,4 @@
-"""A data set in FashionIQ's form with two dresses' queries over four pictures."""
+"""A data set in FashionIQ's format with two dresses' queries over four pictures."""
 
 import json
 from pathlib import Path

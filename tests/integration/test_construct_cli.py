@@ -190,7 +190,7 @@ def test_every_reading_is_an_option_and_in_the_protocol(construct, tmp_path):
 
 def test_what_cannot_work_is_said_before_anything_begins(construct, tmp_path):
     for arguments, settings, error, says in (
-        (("--domain", "scene"), {}, SettingsError, "tells differences between garments only"),
+        (("--domain", "scene"), {}, SettingsError, "compares garments only"),
         (("--budget", 3), {}, SettingsError, "CIRQUE_LLM_PROMPT_PRICE"),
         (("--subset", "hats"), {}, DatasetError, "There is no subset 'hats'"),
         (("--split", "train"), {}, CirqueError, "train"),

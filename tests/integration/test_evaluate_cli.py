@@ -435,7 +435,7 @@ def test_options_that_do_not_go_with_a_sweep(evaluate, circo, more):
 @pytest.mark.parametrize("more", [("--turns", "3"), ("--no-sessions",), ("--no-requests",), ("--turns", "4")])
 def test_a_sweep_of_the_sample_is_over_its_single_turns(evaluate, more):
     result = evaluate("sample", "--methods", "soft", "--sweep", "lambda=0,1", *more)
-    assert result.exit_code == 2 and "does not go with --sweep" in result.output
+    assert result.exit_code == 2 and "cannot be combined with --sweep" in result.output
 
 
 def test_a_sweep_is_checked_before_anything_is_opened(evaluate, circo):

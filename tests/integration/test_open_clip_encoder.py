@@ -190,7 +190,7 @@ def test_unfit_weights_device_precision_and_batch(folder: Path, tmp_path: Path) 
         load_encoder(f"open_clip:{wider}+{folder.with_suffix('.pt')}")
     with pytest.raises(EncoderUnavailable, match="CIRQUE_DEVICE"):
         load_encoder(f"local-dir:{folder}", device="gpu")
-    with pytest.raises(EncoderUnavailable, match="none of auto"):
+    with pytest.raises(EncoderUnavailable, match="not one of auto"):
         load_encoder(f"local-dir:{folder}", precision="fp8")
     with pytest.raises(EncoderUnavailable, match="at least one"):
         load_encoder(f"local-dir:{folder}", batch_size=0)

@@ -1,4 +1,4 @@
-"""Making a preference study as a person types it: of methods, of runs, of HP-FashionIQ's form."""
+"""Making a preference study as a person types it: of methods, of runs, of HP-FashionIQ's format."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_a_study_of_hp_fashioniqs_form(create, stores, prepared, tmp_path):
     (("--methods", "slerp,cirevl", "--from-hp", "x.json"), StudyError, "--methods and --from-hp cannot go together"),
     (("--from-hp", "x.json", "--dataset", "sample"), StudyError, "has its own queries"),
     (("--from-hp", "x.json", "--images", "."), DatasetError, "x.json"),
-    (("--dataset", "sample", *METHODS, "--images", "."), StudyError, "--images does not go with --methods"),
+    (("--dataset", "sample", *METHODS, "--images", "."), StudyError, "--images cannot be combined with --methods"),
     (("--dataset", "cirr", *METHODS), DatasetError, "--annotations PATH"),
     (("--dataset", "none", *METHODS), DatasetError, "no kind of data set 'none'"),
     (("--dataset", "sample", "--gallery", "none", *METHODS), CirqueError, "none"),

@@ -254,7 +254,7 @@ def test_folders_that_are_something_else(models: dict[str, Path], tmp_path: Path
     config.write_text('{"model_type": "own_vl"}')
     refused("'own_vl', which transformers .* does not know", f"embedding:{tmp_path}")
     config.write_text('{"model_type": "bert"}')
-    refused("is a 'bert' model; how it embeds is known of clip, qwen3_vl", f"embedding:{tmp_path}")
+    refused("is a 'bert' model; cirque can embed with clip, qwen3_vl", f"embedding:{tmp_path}")
     config.write_text('{"model_type": ')
     refused(r"config\.json cannot be read as JSON", f"embedding:{tmp_path}")
     refused("has no chat template", f"embedding:{save_qwen3(tmp_path / 'mute', chat=None)}")

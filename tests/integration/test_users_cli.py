@@ -39,7 +39,7 @@ def test_from_the_first_admin_to_an_invitation(cirque, people):
     cirque("password", "bob", "--password-stdin", typed="another horse\r\n")
     assert people.visitor(secret) is None
     assert people.sign_in("Bob", "another horse")
-    assert cirque("deactivate", "bob").stdout == "Bob cannot sign in any more.\n"
+    assert cirque("deactivate", "bob").stdout == "Bob can no longer sign in.\n"
     assert re.search(r"Bob +analyst +no ", cirque("list").stdout)
     assert cirque("activate", "bob").stdout == "Bob may sign in again.\n"
 
@@ -58,7 +58,7 @@ def test_an_invitation_is_withdrawn(cirque, people):
     handle, = re.findall(r"^ ?([0-9a-f]{8}) +annotator +1 +local ", cirque("invitations").stdout, re.M)
     assert cirque("withdraw", handle).stdout == (
         f"Withdrawn: the invitation {handle} (annotator) can no longer be used.\n")
-    with pytest.raises(AccessError, match="cannot be used any more"):
+    with pytest.raises(AccessError, match="can no longer be used"):
         people.accept(secret, "Bob", PASSWORD)
     assert people.invitation(other).uses_left == 2
     assert handle not in cirque("invitations").stdout and handle not in cirque("list").stdout
@@ -72,7 +72,7 @@ def test_who_is_no_admin_any_more_loses_their_invitations(cirque, people):
     for name in ("Eve", "Bob", "Bob"):
         people.invite("admin", 365, 1000, name)
     gone = cirque("deactivate", "Eve").stdout
-    assert gone.startswith("Eve cannot sign in any more.\nTheir open invitation was withdrawn. ")
+    assert gone.startswith("Eve can no longer sign in.\nTheir open invitation was withdrawn. ")
     gone = cirque("role", "Bob", "analyst").stdout
     assert gone.startswith("Bob now has the role analyst.\nTheir 2 open invitations were withdrawn. ")
     assert cirque("invitations").stdout.startswith("No open invitation. ")

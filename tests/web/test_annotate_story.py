@@ -221,7 +221,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     assert {one.annotator for one in kept} == {"Ada"}
     assert all(0 < one.seconds < time.monotonic() - began for one in kept)
 
-    # CIRCUS's form has no place for marks, reasons and being unsure; the rest is as it was entered.
+    # CIRCUS's format has no place for marks, reasons and being unsure; the rest is as it was entered.
     with stores(server.home) as opened:
         files = circus_files(opened.studies, study)
     assert len(files) == 1

@@ -360,7 +360,7 @@ def test_the_settings_show_what_applies(open_page: Open) -> None:
     expect(page.locator(".cq-method")).to_contain_text("1 round · λ 0.5")
     page.get_by_role("button", name="Settings", exact=True).click()
     expect(drawer.locator("[name=method][value=custom]")).to_be_checked()
-    drawer.get_by_role("button", name="Reset to the method's own numbers").click()
+    drawer.get_by_role("button", name="Reset to the method's own values").click()
     expect(drawer.get_by_role("slider", name=re.compile("^lambda"))).to_have_value("0.5")
 
 

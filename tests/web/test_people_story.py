@@ -57,7 +57,7 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     expect(inviting.get_by_role("button", name="Withdraw the invitation")).to_have_count(1)
     mallory = new_context(browser).new_page()
     mallory.goto(inviting.get_by_label("Invitation link").input_value())
-    expect(mallory.get_by_text("cannot be used any more")).to_be_visible()
+    expect(mallory.get_by_text("can no longer be used")).to_be_visible()
     mallory.context.close()
 
     bob = new_context(browser).new_page()

@@ -252,7 +252,7 @@ def test_three_people_a_killed_server_and_the_corrected_targets(
     assert stored_answers(server, study) == {one[:2]: one[2] for one in acknowledged}
     assert all(one.revision == 1 for one in history(server.home, study))
 
-    # The corrected targets are what SoFT's form and the evaluator take; most errors of one person are outvoted.
+    # The corrected targets are what SoFT's format and the evaluator take; most errors of one person are outvoted.
     cirque(server.home, "study", "export", "soft", "Which fit", "--out", tmp_path)
     written, true = 0, 0
     for path in sorted(tmp_path.glob("*_multi_target_selection.json")):

@@ -189,7 +189,7 @@ def benchmark_routes(services: Services, shelf: BenchmarkShelf, jobs: Constructi
 
 
 def filtered_files(folder: ConstructionFolder, settings: FilterSettings) -> Response:
-    """Public and raw form, counts and the dropped sessions. Raises ``DatasetError``, also before the end of the
+    """Public and raw format, counts and the dropped sessions. Raises ``DatasetError``, also before the end of the
     construction."""
     if not folder.raws:
         raise DatasetError(f"{quoted(folder.name)} is not finished: its files are written when all sessions are done.")

@@ -22,8 +22,8 @@ from web.http.request_fields import MOST_AT_WORK, TooLarge, Unreadable, json_obj
 from web.http.visitor import visitor_of
 from web.limits.url_downloads import ImageRefused
 
-_REFUSALS = {"400": "what is asked for cannot be done", "401": "not signed in", "403": "not allowed to this role",
-             "413": "more than a megabyte", "422": "an argument or an image that does not fit",
+_REFUSALS = {"400": "the request cannot be carried out", "401": "not signed in", "403": "not allowed to this role",
+             "413": "more than a megabyte", "422": "an invalid argument or image",
              "429": "too many calls, uploads or downloads; Retry-After says when to try again",
              "503": "the server is stopping, or its storage is unavailable; try again"}
 

@@ -67,7 +67,7 @@ _PAGE_THREADS, _PAGE_THREADS_OF_A_PERSON = 3, 2
 _pages: dict[str, ThreadPoolExecutor] = {}   # for slow calls, by page: what holds up one page holds up no other
 _STILL_THERE_EVERY = 1.0   # seconds
 _READ_SECONDS, _DEFERRED_SECONDS = 60.0, 600.0
-_TAKES_LONG = ("This takes longer than usual, so the page does not wait for it any more. Reload it in a few minutes; "
+_TAKES_LONG = ("This takes longer than usual, so the page no longer waits for it. Reload it in a few minutes; "
                "if it happens again, the server's files or its database may be hard to reach.")
 
 

@@ -42,7 +42,7 @@ def carried(work: Callable[..., T]) -> Callable[..., T]:
 
 def unexpected(found: str) -> str:
     """What is said of an error that nobody foresaw: nothing of what is inside."""
-    return ("Something went wrong here that should not have. What was saved before is safe. Try again; if it happens "
+    return ("Something went wrong on the server. What was saved before is safe. Try again; if it happens "
             f"again, quote {found or 'the time'} when you report it.")
 
 

@@ -49,7 +49,7 @@ class IndexFolders:
                                "CIRQUE_HOME.")
         gallery_folder(name, self._home)
         if encoder not in self._encoders():
-            raise GalleryError(f"The encoder {quoted(encoder)} is not on this machine. Choose one of the list.")
+            raise GalleryError(f"The encoder {quoted(encoder)} is not on this machine. Choose one from the list.")
         return "index", str(path), "--name", name, "--encoder", encoder
 
     def _is_own(self, path: Path) -> bool:

@@ -185,7 +185,7 @@ def check_open(settings: Settings, people: PeopleService) -> None:
     """Raises ``SettingsError`` for a server without accounts that is reachable from other machines."""
     if not settings.public_demo and people.is_open() and not is_loopback(settings.host):
         raise SettingsError(
-            "Nobody has an account yet, so cirque only opens on this machine. Create one: cirque user add NAME "
+            "Nobody has an account yet, so cirque opens only on this machine. Create one: cirque user add NAME "
             "--role admin. Or leave CIRQUE_HOST at 127.0.0.1."
         )
 

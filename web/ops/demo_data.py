@@ -39,8 +39,8 @@ def own_folder(settings: Settings) -> Iterator[None]:
         raise _not_writable(folder, error) from error
     with lock:
         if not try_lock(lock):
-            raise SettingsError(f"Another process serves a public demo from {folder}. Stop it, or give this one a "
-                                "CIRQUE_HOME of its own.")
+            raise SettingsError(f"Another process serves a public demo from {folder}. Stop it, or give this one "
+                                "its own CIRQUE_HOME.")
         try:
             _empty(folder)
         except OSError as error:

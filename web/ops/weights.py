@@ -89,7 +89,7 @@ def weights_routes(services: Services) -> APIRouter:
         check(visitor, "people")
         weights = offered()
         if weights.ready:
-            raise EncoderUnavailable(f"{weights.spec} is there already.")
+            raise EncoderUnavailable(f"{weights.spec} is already on this machine.")
         download.start(weights)
         return state(visitor)
 

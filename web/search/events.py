@@ -86,7 +86,7 @@ def wire_screen(
         if name == FOLLOW:
             run = services.runs.find(run_id)
             if run is None:
-                raise SearchError("That search is not known any more. Search again.")
+                raise SearchError("That search has expired. Search again.")
         else:
             watch, job = begin(services, view, name, data)
             run = services.runs.begin(job, watch, run_id)

@@ -1,4 +1,4 @@
-"""A person's own judgement of results, "this is what I asked" or not: the page's route and the call ``/thumb``.
+"""A person's own judgement of results, "this is what I asked for" or not: the page's route and the call ``/thumb``.
 
 It is no mark: marks steer the next turn, a thumb changes no search. Nobody is asked in a public demo, where nothing of
 a visitor is kept, nor in blind comparisons and studies.

@@ -48,7 +48,7 @@ def study_image(settings: Settings, members: StudyMembers) -> Callable[[Request]
 
     async def endpoint(request: Request) -> Response:
         study_id, name = request.path_params["study_id"], request.path_params["name"]
-        missing = reply({"problem": "This image does not exist (any more).", "kind": "unknown"}, 404)
+        missing = reply({"problem": "This image does not exist, or no longer exists.", "kind": "unknown"}, 404)
         if not (_STUDY.fullmatch(study_id) and PICTURE_NAME.fullmatch(name)):
             return missing
         try:

@@ -120,7 +120,7 @@ def studies_routes(services: Services) -> APIRouter:
     def remove(visitor: Visitor, sent: Fields) -> object:
         study, back_up = _managing(visitor, sent), services.back_up
         if back_up is None:
-            raise StudyError("This cirque keeps no backups here: cirque study remove")
+            raise StudyError("This server makes no backups. Remove the study with: cirque study remove")
         kept = remove_with_backup(store, services.settings.home, study, _name(sent), lambda: back_up("before-removal-"),
                                   by=visitor.name)
         services.study_members.forget()

@@ -211,7 +211,7 @@ def _joined(routes: APIRouter, drafts: Drafts, settings: Settings) -> APIRouter:
         def read(request: Request) -> Response:
             draft = drafts.find(request.path_params["draft"], require(request, "manage").name)
             if (path := path_of(draft, request.path_params)) is None or not path.is_file():
-                raise UnknownItem("This image does not exist (any more).")
+                raise UnknownItem("This image does not exist, or no longer exists.")
             made = process_image(path, _as_webp, max_megapixels=settings.max_image_megapixels, draft_edge=2 * _EDGE)
             return Response(made, media_type="image/webp", headers={
                 "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",

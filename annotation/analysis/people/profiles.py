@@ -64,7 +64,7 @@ def people_tables(of: People, more: str) -> tuple[ReportTable, ...]:
     if of.confusions is None:
         return (against,)
     said = ReportTable(
-        "confusions", "What each person says, by what is probably true",
+        "confusions", "Each person’s answers by probable truth",
         (text("person", "Person"), text("true", "Probably true"),
          *(ReportColumn(f"said_{place}", f"Says {name}", "share") for place, name in enumerate(of.categories))),
         tuple((rater.name, true, *(float(rate) if row.any() else None for rate in row))

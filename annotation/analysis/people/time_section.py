@@ -53,8 +53,8 @@ def times_section(of: Times, what: str, kind: ColumnKind, unit: str) -> tuple[Se
         "Mean over people; intervals over draws of people. Of seconds the ratio, geometric mean; else the difference.")
     return (Section(
         "times", "Time and order",
-        "Whether people get faster, agree less or answer otherwise towards their end. "
-        + ("" if of.timed else "Times were not recorded: an import does not bring them along. ")
+        "Whether people get faster, agree less or answer differently towards the end. "
+        + ("" if of.timed else "Times were not recorded, because imports do not contain them. ")
         + (f"People whose median is below a third of the median person’s are marked: {_fast(of)}." if of.timed else ""),
         figures=(figure,) if len(timed) > 1 else (), tables=(people, order, drift)),)
 

@@ -1,4 +1,4 @@
-"""Export files of a target study: tables, results, and the corrected targets in SoFT's form."""
+"""Export files of a target study: tables, results, and the corrected targets in SoFT's format."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def _hits(of: ModelReport, key: str) -> ReportTable:
     rows = tuple((question.label, name, *values(one), one.n) for question, found in of.questions
                  for name, one in zip(found.categories, found.hits, strict=True) if one.n)
     return ReportTable(
-        f"{key}-hits", "Where the model says what most people say",
+        f"{key}-hits", "Agreement of the model with the majority",
         (text("question", "Question"), text("category", "Most people say"), *ranged("same", "Model says so", "share"),
          count("n", "Units")), rows, "Shares with Wilson’s intervals. Units without a majority are left out.",
         _NOBODY)
@@ -144,7 +144,7 @@ def _confusion(of: ModelReport, key: str) -> ReportTable:
         for question, found in of.questions for true, row in enumerate(found.confusion) for said, n in enumerate(row)
         if n)
     return ReportTable(
-        f"{key}-confusion", "What the model says, by what most people say",
+        f"{key}-confusion", "The model’s answers by the majority’s",
         (text("question", "Question"), text("people", "Most people say"), text("model", "Model says"),
          count("n", "Units"), share("share", "Share")), rows, empty=_NOBODY)
 

@@ -67,7 +67,7 @@ INTAKE = Intake(
     # A target is not shown, so its picture need not be there.
     (ID, TEXT, REFERENCE, SETS, replace(TARGET, required=False, pictures=False), CATEGORY, DATASET), read, create,
     lambda query: query.category or query.dataset,
-    (DesignField("per_person", "Questions per person", 50, 1, 10_000, "At most; it says how many people are needed."),
+    (DesignField("per_person", "Questions per person", 50, 1, 10_000, "At most; decides how many people are needed."),
      DesignField("forms", "Forms per person", 2, 1, 100, "Filled in one after another."),
      DesignField("shared_every", "One question in … is shared", 10, 0, 10_000, "To measure agreement. 0: none."),
      DesignField("shared_by", "People per shared question", 3, 2, 100),

@@ -210,7 +210,7 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
         if twice := _twice(values):
             yield f"flags.{field}", f"{twice} occurs twice", f"Give each category its own {field}"
     if rubric.valid.code != VALIDATED:
-        yield "valid.code", f"it is {rubric.valid.code}", f"Write {VALIDATED}: so it is called in files of results"
+        yield "valid.code", f"it is {rubric.valid.code}", f"Write {VALIDATED}: this is its name in files of results"
     for number, flag in enumerate(rubric.flags):
         if twice := _twice([reason.key for reason in flag.reasons]):
             yield f"flags.{number}.reasons.key", f"{twice} occurs twice", "Give each reason its own letter"
@@ -234,10 +234,10 @@ def _unfit_conditions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
     known = {*flags, *(reason.code for flag in rubric.flags for reason in flag.reasons)}
     for number, flag in enumerate(rubric.flags):
         if later := sorted(set(flag.show_if) - set(flags[:number])):
-            yield f"flags.{number}.show_if", f"{later[0]} is no earlier flag", f"Name one of: {', '.join(flags)}"
+            yield f"flags.{number}.show_if", f"{later[0]} is not an earlier flag", f"Name one of: {', '.join(flags)}"
     for number, rule in enumerate(rubric.impossible):
         if unknown := sorted(set(rule.when) - known):
-            yield (f"impossible.{number}.when", f"{quoted(unknown[0])} is no flag and no reason",
+            yield (f"impossible.{number}.when", f"{quoted(unknown[0])} is neither a flag nor a reason",
                    f"Name some of: {', '.join(sorted(known))}")
         elif not any(rule.when.values()):
             yield f"impossible.{number}.when", "nothing in it is set", "Give one of them the value true"
@@ -249,7 +249,7 @@ def _unfit_examples(rubric: Rubric, categories: Iterable[Flag | Valid]) -> Itera
         field = f"examples of {category.code}"
         for example in category.examples:
             if example.verdict not in known:
-                yield field, f"the verdict {example.verdict} is no category", "Name one of the rubric's"
+                yield field, f"the verdict {example.verdict} is not a category", "Name one of the rubric's"
             if unknown := [code for code in example.reasons if rubric.reason(code) is None]:
                 yield field, f"{quoted(unknown[0])} is no reason", "Name one like 1a"
         own = sum(example.verdict == category.code for example in category.examples)

@@ -112,7 +112,7 @@ def checked(columns: Mapping[str, Sequence[str]], table: Table, fields: Sequence
             raise StudyError(f"{name} takes one column, and was given {len(of)}: {', '.join(of)}. Name one.")
     used = [one for of in kept.values() for one in of]
     if twice := next((one for one in used if used.count(one) > 1), None):
-        raise StudyError(f"The column {quoted(twice)} cannot be two things. Choose another for one of them.")
+        raise StudyError(f"The column {quoted(twice)} is assigned twice. Choose another one for one of the two.")
     for field in fields:
         if field.required and len(kept.get(field.name, ())) < field.least:
             what = f"at least {field.least} columns of" if field.least > 1 else "no column for"

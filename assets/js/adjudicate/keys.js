@@ -13,7 +13,7 @@ export function keyTable(step, view) {
   const zoomed = () => Boolean(view?.pictures.zoomed);
   return [
     { keys: [...ALPHABET, ...ALPHABET.map((letter) => letter.toUpperCase())].filter((key) => !LETTERS.includes(key)), shown: "A  B  C",
-      text: "Take that judge’s answer (with Shift while a flag asks for its reason)", does: (key) => view?.letter(key) ?? false },
+      text: "Use that judge’s answer (with Shift while a flag asks for its reason)", does: (key) => view?.letter(key) ?? false },
     { keys: [..."123456789"], shown: "1  2  3 …", text: "Answer yourself", does: (key) => view?.digit(key) ?? false },
     { keys: [], shown: "a  b  c", text: "The reason of the flag set last" },
     { keys: ["n"], text: "Note on the item", does: () => view?.letter("n") || (view ? view.note() : false) },

@@ -23,7 +23,7 @@ async function chooseStudy(/** @type {HTMLElement} */ body) {
   body.classList.add("cq-adchoose");
   if (!studies.length) {
     return body.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
-      h("p", { text: "Studies appear here whose settings say which items need a decision." })));
+      h("p", { text: "Studies appear here if their settings say which items need a decision." })));
   }
   body.replaceChildren(h("h1", { text: "Adjudicate" }), h("ul", { class: "cq-stlist" }, studies.map(({ name, done, decisions }) =>
     h("li", { class: "cq-stcard" }, h("h2", {}, h("a", { href: at(`adjudicate?study=${encodeURIComponent(name)}`), text: name, dir: "auto" })),

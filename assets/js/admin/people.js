@@ -55,7 +55,7 @@ function screen(/** @type {HTMLElement} */ body, /** @type {Me} */ me, /** @type
   async function deactivate(/** @type {Account} */ person) {
     const yes = await confirm(mine(person) ? "Deactivate yourself?" : `Deactivate ${person.name}?`,
       `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. Their judgements are kept, and an admin can undo this.`, "Deactivate");
-    if (yes && await change("active", { name: person.name, active: false }, `${person.name} cannot sign in any more.`) && mine(person)) {
+    if (yes && await change("active", { name: person.name, active: false }, `${person.name} can no longer sign in.`) && mine(person)) {
       window.location.assign(at("sign-in"));
     }
   }

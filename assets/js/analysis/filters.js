@@ -59,7 +59,7 @@ function howMade(/** @type {ViewControls & { words: KindWords }} */ { words, vie
   const has = (/** @type {string} */ option) => words.options.includes(option);
   if (words.undefined) {
     parts.push(oneOf(`Undefined ${words.undefined}`, "undefined",
-      [["null", "leave out", "Chance agreement is complete: no number, with the reason"], ["one", "count as 1", "As CIRCUS’s released report counts it"]]));
+      [["null", "leave out", "If chance agreement is complete: no number, with the reason"], ["one", "count as 1", "As CIRCUS’s released report counts it"]]));
   }
   if (has("resample")) {
     parts.push(oneOf("Bootstrap unit", "resample", [["items", `${words.many[0].toUpperCase()}${words.many.slice(1)}`, `Generalise to other ${words.many} of the same kind`],

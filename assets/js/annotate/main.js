@@ -67,7 +67,7 @@ export const mount = (/** @type {HTMLElement} */ element) => until(opened(elemen
 export function studyList(studies, me, open) {
   if (!studies.length) {
     return h("section", { class: "st-page st-none" }, h("h1", { text: "No study is open" }),
-      h("p", { class: "cq-lead", text: "Open studies appear here. Come back later, or ask whoever invited you." }),
+      h("p", { class: "cq-lead", text: "Open studies appear here. Come back later, or ask the person who invited you." }),
       me.may.includes("manage") ? [sampleStudy(),
         h("p", { class: "cq-quiet" }, "To create one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" }))] : null);
   }

@@ -30,7 +30,7 @@ function parts(about, first, change) {
       means.replaceChildren(h("div", { class: "of" }, h("dt", { text: "Judge" }), h("dd", { text: plural(page.judged, "session") })),
         ...about.dimensions.map((name) => h("div", {}, h("dt", { text: SORTS[name] ?? name }), h("dd", { class: "num", text: page.judged ? decimals(page.means[name], 2) : "–" }))));
     },
-    download: { text: "Filtered download", title: "The kept sessions in CIRCLED’s public and raw form, with the counts and the dropped sessions",
+    download: { text: "Filtered download", title: "The kept sessions in CIRCLED’s public and raw format, with the counts and the dropped sessions",
       address: ({ epsilon, tau }) => ({ name: about.name, epsilon, tau }) },
   };
 }

@@ -63,7 +63,7 @@ export const mount = (element) => openScreen(element, { page: "jobs", styles: ["
   document.addEventListener("visibilitychange", beat);
 
   body.replaceChildren(h("header", { class: "cq-sthead" }, h("h1", { text: "Jobs" }), h("span", { class: "cq-grow" }), index,
-    h("p", { class: "cq-quiet cq-jo-lead", text: "Indexing, captions, audits, constructions, evaluations and training, begun here or on a command line. A job that is stopped keeps what it has finished." })),
+    h("p", { class: "cq-quiet cq-jo-lead", text: "Indexing, captions, audits, constructions, evaluations and training, begun here or on a command line. A stopped job keeps its finished parts." })),
   scroll, none);
   put(await api("GET", "jobs/all"));
   say(plural(rows.size, "job"));
@@ -71,7 +71,7 @@ export const mount = (element) => openScreen(element, { page: "jobs", styles: ["
 });
 
 const empty = () => h("div", { class: "cq-none", hidden: true }, h("h2", { text: "No jobs yet" }),
-  h("p", { text: "Long commands are listed here while they run and when they are over, for example:" }),
+  h("p", { text: "Long commands are listed here while they run and after they end, for example:" }),
   h("p", {}, h("code", { text: "cirque index FOLDER --name NAME" })),
   h("p", {}, h("code", { text: "cirque captions build NAME" })),
   h("p", {}, "A construction can be started on the page ", h("a", { href: at("benchmarks"), text: "Benchmarks" }), "."));

@@ -51,7 +51,7 @@ on("change", ({ target: box }) => {
   }
 });
 
-const SHARED = "Whoever opens it can continue the session on a branch of their own.";
+const SHARED = "Anyone who opens it can continue the session on their own branch.";
 function copyLink() {
   const columns = $("#results .cq-columns");
   return copy(linkTo(window.location.href), { message: $("[data-unkept]") ? "Link copied. Your unsaved changes are not included: keep them as a turn first."

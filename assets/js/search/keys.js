@@ -36,7 +36,7 @@ const KEYS = [
   { keys: ["a"], text: "Add the selected result to the reference", does: () => addReference() },
   { keys: ["+", "="], shown: "+", text: "More like this result", does: () => mark("more") },
   { keys: ["-"], shown: "−", text: "Less like this result", does: () => mark("less") },
-  { keys: ["y", "n"], text: "Judge the result: this is what I asked, or not", does: (key) => judge(key === "y" ? "up" : "down") },
+  { keys: ["y", "n"], text: "Judge the result: this is what I asked for, or not", does: (key) => judge(key === "y" ? "up" : "down") },
   { keys: ["z", "u"], text: "Back one turn", does: () => $(".cq-turns") && act("back") },
   { keys: ["s"], text: "Show or hide folded results", does: () => toggleSimilar() },
   { keys: ["Ctrl z"], when: () => Boolean($("[data-act=restore_branch]")), does: () => $("button[data-act=restore_branch]")?.click() },

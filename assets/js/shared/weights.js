@@ -31,7 +31,7 @@ export async function weights() {
     const size = `${found.megabytes.toLocaleString("en")} MB`;
     text.textContent = found.ready ? `${found.spec} is on this machine. Index your photos with it:`
       : `The sample's encoder knows drawn garments only. ${found.spec} (CLIP) knows photos: about ${size}, from ${found.host}. `
-        + "Nothing is downloaded until you press the button, and nothing is sent but the request for the file.";
+        + "Nothing is downloaded until you press the button, and only the request for the file is sent.";
     bar.hidden = !found.running;
     if (found.total) [bar.max, bar.value] = [found.total, found.done];
     else bar.removeAttribute("value");

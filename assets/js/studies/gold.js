@@ -26,7 +26,7 @@ export function goldCell(/** @type {PersonQuality} */ { gold, outcomes, name }) 
 /** @param {Screen} screen @param {string} name @param {() => unknown} again */
 export function goldPart(screen, name, again) {
   const field = (/** @type {string} */ label, /** @type {Props} */ props) => h("input", { type: "number", class: "cq-strule", "aria-label": label, ...props });
-  const training = field("Items for training", { min: 0, step: 1, value: 0 }), reach = field("Training: % that must be right", { min: 0, max: 100, step: 1 });
+  const training = field("Items for training", { min: 0, step: 1, value: 0 }), reach = field("Training: % that must be correct", { min: 0, max: 100, step: 1 });
   const mark = field("Gold: lowest score in %", { min: 0, max: 100, step: 1 }), least = field("Answered gold items before it counts", { min: 1, step: 1 });
   const below = h("select", { "aria-label": "Below the mark" }, Object.entries(BELOW).map(([value, text]) => h("option", { value, text })));
   const whose = h("select", { "aria-label": "Known answers", onchange: () => names() });
@@ -41,9 +41,9 @@ export function goldPart(screen, name, again) {
     make.disabled = !whose.value && !ready;
   }
   const form = h("div", {}, h("ul", { class: "cq-strules" },
-    h("li", {}, "Take as right: adjudicators’ decisions, and", whose),
+    h("li", {}, "Correct answers: adjudicators’ decisions, and", whose),
     h("li", {}, "Show", training, "of them first, as training with feedback."),
-    h("li", {}, "Below", reach, "% right, training is repeated once; then the study ends for the person."),
+    h("li", {}, "Below", reach, "% correct, training is repeated once; then the study ends for the person."),
     h("li", {}, "With a gold score below", mark, "% after", least, "gold items:", below)), h("p", { class: "cq-row" }, make, keep));
   let filled = false;
   return {
@@ -55,7 +55,7 @@ export function goldPart(screen, name, again) {
       whose.replaceChildren(h("option", { value: "", text: "nobody’s answers" }), ...people.filter(({ answers }) => answers).map((it) => h("option", { value: it.name, text: `${it.name}’s answers` })));
       whose.value = people.some((it) => it.name === value && it.answers) ? value : "";
       names();
-      state.textContent = [gold.gold || gold.training ? `${plural(gold.gold, "gold item")}, ${plural(gold.training, "item")} for training.` : "None yet. Gold items are items whose right answer is known; they are mixed in unseen.",
+      state.textContent = [gold.gold || gold.training ? `${plural(gold.gold, "gold item")}, ${plural(gold.training, "item")} for training.` : "None yet. Gold items have a known correct answer, and look like all others.",
         gold.ended.length ? `The study has ended for ${gold.ended.join(", ")}.` : ""].filter(Boolean).join(" ");
       if (filled) return;
       filled = true;

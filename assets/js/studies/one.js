@@ -54,7 +54,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     const { name: who, open, done: answered } = person;
     const block = known.study.plan.agreement_items ? " Items of the agreement block, which everyone judges, are no longer expected." : "";
     const sure = await confirm(`Reassign ${who}’s open work?`, answered
-      ? `Open items go to whoever joins next or asks for more.${block} Answers of ${who} are kept, including late ones.`
+      ? `Open items go to the next person who joins or asks for more.${block} Answers of ${who} are kept, including late ones.`
       : `${who} has no answers: the seat becomes free, with ${plural(open, `open ${one}`, `open ${many}`)}.`, "Reassign");
     if (!sure) return;
     const done = await screen.does("POST", "studies/release", { study: known.study.name, annotator: person.name },
@@ -99,7 +99,7 @@ export async function oneView(/** @type {Screen} */ screen, /** @type {string} *
     drawTiles(known.study.counts);
     people.replaceChildren(...peopleTable(screen, known, release));
     plan.replaceChildren(...planPart(known.study, secret.kept));
-    files.replaceChildren(h("h2", { text: "Files" }), ...(known.study.counts.done || known.study.counts.decisions ? [] : [h("p", { class: "cq-quiet", text: "Nothing judged yet: the files have the items without answers." })]), menu);
+    files.replaceChildren(h("h2", { text: "Files" }), ...(known.study.counts.done || known.study.counts.decisions ? [] : [h("p", { class: "cq-quiet", text: "Nothing has been judged yet: the files contain the items without answers." })]), menu);
     came.replaceChildren(known.study.counts.done ? results.element : nothing);
     const { open, decided } = known.queue;
     cases.replaceChildren(h("h2", { text: "Adjudicate" }), h("p", { text: open || decided ? `${plural(open, "case")} to decide, ${count(decided)} decided.` : known.needs.needs.length || known.needs.below !== null ? "No item needs a decision." : "Choose on the tab Settings which items need a decision." }),

@@ -84,7 +84,7 @@ const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("
 function qualityTable(/** @type {PersonQuality[]} */ people, /** @type {boolean} */ sets) {
   if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has started yet." });
   return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages, and to gold items"], ["Median", "Seconds each"],
-    ["Longest run", "Answers in a row that are the same"], ["Contradictions", "Answers that contradict themselves"],
+    ["Longest run", "Identical answers in a row"], ["Contradictions", "Answers that contradict themselves"],
     ...(sets ? [["First side", "How often the set shown first is preferred, with a 95 % interval"], ["Agrees", "With others, on shared questions"],
       ["Flagged", "Results flagged as irrelevant"]] : []), ["Gold", "Mean score of gold items; the line shows it over time"]],
   people.map((it) => h("tr", { class: it.answers && !it.left ? "out" : "" }, h("th", { scope: "row" }, h("b", { text: it.name, dir: "auto" }),
@@ -137,10 +137,10 @@ const RULES = [
   ["irrelevant", null, "Answers that flag the results as irrelevant, to image or text"],
   ["failed-checks", 2, "People with more than", "wrong answers to checks and gold items", { min: 0, step: 1 }],
   ["median-seconds", 5, "People with a median below", "seconds each", { min: 0.5, step: "any" }],
-  ["straight-lining", 12, "People with", "answers in a row that are the same, or more", { min: 2, step: 1 }],
-  ["contradictions", 20, "People who contradict themselves in", "% of their answers that can, or more", { min: 1, max: 100, step: "any", unit: 100 }],
+  ["straight-lining", 12, "People with", "or more identical answers in a row", { min: 2, step: 1 }],
+  ["contradictions", 20, "People who contradict themselves in", "% or more of the answers where this is possible", { min: 1, max: 100, step: "any", unit: 100 }],
   ["gold", 70, "People with a score of gold items below", "%", { min: 1, max: 100, step: "any", unit: 100 }],
-  ["one-side", 90, "People who chose the same side in", "% of their answers, or more", { min: 51, max: 100, step: "any", unit: 100 }],
+  ["one-side", 90, "People who chose the same side in", "% or more of their answers", { min: 51, max: 100, step: "any", unit: 100 }],
 ];
 
 // [{rule, on, element, takes, text, set}]: ``text`` as it is typed, "failed-checks=2"; ``set`` takes it so, or nothing.

@@ -26,7 +26,7 @@ export function targetsPart(query, secret) {
 function shown(/** @type {TargetCounts} */ { threshold, rows }) {
   const cell = (/** @type {string} */ text) => h("td", { class: "num", text });
   const part = (/** @type {number} */ some, /** @type {number} */ of) => cell(of ? `${count(some)} of ${count(of)}` : "–");
-  const heads = [["Marked queries", ""], ["Answers", ""], ["Yes", "Images that more people say yes to than no"], ["No", "Images that more people say no to than yes"],
+  const heads = [["Marked queries", ""], ["Answers", ""], ["Yes", "Images with more yes than no"], ["No", "Images with more no than yes"],
     ["Undecided", "As many yes as no"], ["Confirmed", `Of the images with a confidence of ${threshold} or more, those with a yes`],
     ["Missed", `Images with a yes and a confidence below ${threshold}, or none`], ["Own target", "The data set’s own targets with a yes"]];
   return [h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable" },

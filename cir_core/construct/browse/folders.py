@@ -119,7 +119,7 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
                            "device. Remove it, or put the file itself there.")
     if not known:
         if is_half_made(folder) and not is_locked(folder):
-            raise DatasetError(f"The construction of {quoted(name)} ended before anything of it was kept: the disk may "
+            raise DatasetError(f"The construction of {quoted(name)} ended before anything was saved: the disk may "
                                "have been full. Construct it again under this name, or remove what is left: cirque "
                                f"construct remove {quoted(name)}")
         raise UnknownBenchmark(_unknown(name))

@@ -145,7 +145,7 @@ class SessionReader:
         self._journal: JournalReader[BrowsedSession] = JournalReader()
 
     def read(self, folder: ConstructionFolder) -> BrowsedSessions:
-        """All sessions of ``folder``. Records that are not of the raw form are left out, with a note. Raises
+        """All sessions of ``folder``. Records that are not of the raw format are left out, with a note. Raises
         ``DatasetError`` for a file that cannot be read at all."""
         faults, allowance, dataset = ValidationIssues(collect=True), MemoryAllowance(), text_in(folder.card, "dataset")
 
@@ -163,7 +163,7 @@ class SessionReader:
                 failures, allowance = len(self._journal.failed), self._journal.allowance
         notes = list(allowance.notes("session", "sessions"))
         if faults.count:
-            notes.append(f"{faults.count:,} records are not of CIRCLED's raw form and are left out; construct the "
+            notes.append(f"{faults.count:,} records are not of CIRCLED's raw format and are left out; construct the "
                          "sessions again, or check the files with cirque datasets check circled.")
         without = sum(not one.compared for one in found)
         if without:

@@ -54,7 +54,7 @@ def size_table(found: Description) -> ReportTable:
     rows = tuple((row.name, row.category, row.sessions, row.images, row.gallery, row.mean_turns,
                   *(row.by_turns.get(n, 0) for n in turns)) for row in found.sizes)
     return ReportTable("sizes", "Sessions by number of turns", columns, rows,
-                       "Gallery: images that are ranked; files of the public form do not say.", "No sessions.")
+                       "Gallery: images that are ranked; files of the public format do not say.", "No sessions.")
 
 
 def wording_table(found: Description) -> ReportTable:

@@ -47,8 +47,8 @@ class SizeRow:
 
 
 def read_sets(paths: Sequence[Path]) -> tuple[list[SubsetSessions], list[str]]:
-    """The sessions in files of the public or the raw form or of Multi-turn FashionIQ, or in folders of them, by subset;
-    and the readers' notes.
+    """The sessions in files of the public or the raw format or of Multi-turn FashionIQ, or in folders of them, by
+    subset; and the readers' notes.
 
     Of a filter's folder the public files are read, of a construction's the raw ones. Raises ``DatasetError``, also for
     a session that two files have.

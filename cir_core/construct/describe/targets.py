@@ -64,7 +64,7 @@ def holds_targets(path: Path) -> bool:
 
 
 def describe_targets(paths: Sequence[Path]) -> TargetDescription:
-    """Of files in SoFT's multi-target form, or of folders that stage 1 wrote. Raises ``DatasetError``."""
+    """Of files in SoFT's multi-target format, or of folders that stage 1 wrote. Raises ``DatasetError``."""
     beside = {path.stem: path for one in paths for path in _provenance(one)}
     rows = [_row(file.name, file.records, beside.get(file.name)) for file in read_target_files(paths)]
     return TargetDescription(tuple(rows + ([_sum(rows)] if len(rows) > 1 else [])))

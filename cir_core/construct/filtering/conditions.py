@@ -1,8 +1,8 @@
 """CIRCLED's two conditions over a file of sessions: ε-consistency and τ-diversity (definitions 1 and 2).
 
 The filters make sessions that satisfy both; this verifies it for files of other tools too. Ranks, and the
-similarities that the construction stored, are in the raw form only: of the public form τ is checked with an encoder,
-and ε is not.
+similarities that the construction stored, are in the raw format only. In the public format, τ is checked with an
+encoder, and ε is not checked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Violation:
     """A session that breaks a condition: the turns that do."""
 
     subset: str
-    session: str                               # query id in the raw form, session id in the public one
+    session: str                               # query id in the raw format, session id in the public one
     setbacks: Sequence[RankSetback] = ()       # against ε
     repeated: Sequence[RepeatedText] = ()      # against τ
 
@@ -76,16 +76,16 @@ def check_conditions(
     path: Path, settings: FilterSettings = FilterSettings(), *, encoder: Encoder | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> ConditionsReport:
-    """Check every session of a construction's or a filter's folder, or of one file in raw or public form.
+    """Check every session of a construction's or a filter's folder, or of one file in raw or public format.
 
-    ``encoder`` compares the texts; without one, the similarities stored in the raw form do. Raises ``DatasetError`` for
-    a broken file, without any session, and where there are neither.
+    ``encoder`` compares the texts; without one, the similarities stored in the raw format do. Raises ``DatasetError``
+    for a broken file, without any session, and where there are neither.
     """
     if not path.exists():
         raise DatasetError(f"{path} is missing. Check the path.")
     notes: tuple[str, ...] = ()
     if not path.is_dir() and first_byte(path) == b"[":
-        notes = ("The public form has no ranks: ε was not checked. Give the raw file or the folder for that.",)
+        notes = ("The public format has no ranks: ε was not checked. Give the raw file or the folder for that.",)
         subsets = _of_public(path, encoder)
     else:
         similarities = stored_similarities if encoder is None else encoded_similarities(encoder)
@@ -103,7 +103,7 @@ def _of_raw(raw: RawFile, settings: FilterSettings, similarities: Similarities) 
 
 def _of_public(path: Path, encoder: Encoder | None) -> dict[str, Iterator[_Measured]]:
     if encoder is None:
-        raise DatasetError(f"{path} is in CIRCLED's public form, which has neither ranks nor similarities of texts. "
+        raise DatasetError(f"{path} is in CIRCLED's public format, which has neither ranks nor similarities of texts. "
                            "Name the encoder that compares the texts, for example --encoder ViT-B-32/openai (the "
                            "paper's), or give the raw file.")
     closest = closest_texts(encoder)

@@ -1,8 +1,8 @@
 """Filter raw files of sessions into a benchmark, with the count after each stage.
 
-    DIR/public/SUBSET.json   the kept sessions in CIRCLED's public form
-    DIR/raw/SUBSET.json      the same in its raw form, with ``filtering_info``
-    DIR/excluded/SUBSET.json if asked for: those that the rank margin or the redundancy drops, in the public form; "w/o
+    DIR/public/SUBSET.json   the kept sessions in CIRCLED's public format
+    DIR/raw/SUBSET.json      the same in its raw format, with ``filtering_info``
+    DIR/excluded/SUBSET.json if asked for: those that the rank margin or redundancy drops, in the public format; "w/o
                              quality filter" of the paper's Table 5
     DIR/stages.json          counts by subset, as in the paper's Table 3
     DIR/dropped.jsonl        if asked for: every dropped session with the stage and the number that dropped it
@@ -57,7 +57,7 @@ class SubsetFiltering:
 @dataclass(frozen=True)
 class FilterReport:
     subsets: Sequence[SubsetFiltering]
-    outputs: Sequence[Path]     # of the public form
+    outputs: Sequence[Path]     # of the public format
     excluded: Sequence[Path] = ()
 
 

@@ -117,7 +117,7 @@ class SessionBuilder:
 
     def _check(self, query: BenchmarkQuery, ranked_ids: Sequence[str]) -> None:
         if not query.target_ids:
-            raise SearchError("The query has no target, so nobody can tell what is still different.")
+            raise SearchError("The query has no target, so the remaining difference is unknown.")
         if not ranked_ids:
             raise SearchError(f"No target is among the {len(self._searcher.index):,} images that are ranked; the first "
                               f"is {quoted(query.target_ids[0])}.")

@@ -61,7 +61,7 @@ def check_language(construction: Construction, left: Sequence[int]) -> None:
         _check_captioner(construction, left)
         return
     if construction.domain not in GARMENTS:
-        raise SettingsError(f"The built-in language model tells differences between garments only, and these images "
+        raise SettingsError(f"The built-in language model compares garments only, but these images "
                             f"show '{construction.domain}'. Connect a language model that sees "
                             "(docs/how-to/language-models.md) and construct with --model settings.")
     [builder] = construction.builders(construction.subsets.subsets[:1], Spending(Budget())).values()

@@ -1,7 +1,7 @@
 """Construct the sessions of a whole data set: a long job that can be killed, resumed and limited.
 
     DIR/journal.jsonl, DIR/protocol.json        finished sessions, and the construction's card (see ``jobs.job``)
-    DIR/raw/SUBSET.json     the sessions in CIRCLED's raw form, in the order of the queries; written at the end
+    DIR/raw/SUBSET.json     the sessions in CIRCLED's raw format, in the order of the queries; written at the end
     DIR/failures.json       queries without a session, with the reasons
     DIR/run.json            what the last run was to do (see ``run_record``)
 """

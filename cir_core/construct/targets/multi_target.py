@@ -62,7 +62,7 @@ class SubsetTargets(TargetCounts):
 
 @dataclass(frozen=True)
 class MultiTargets:
-    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's form;
+    """A data set with everything its targets are found with. ``given``: a folder of candidates in SoFT's format;
     ``scores``: one of their confidences.
 
     Raises ``SettingsError`` for a language model that sees no images.

@@ -1,6 +1,6 @@
 """Stage 2 over files of queries with several targets: a long job that can be killed, resumed and limited.
 
-    DIR/single_target_selection/LABEL_selection_single_target_seed42.json   rewritten queries, in SoFT's form
+    DIR/single_target_selection/LABEL_selection_single_target_seed42.json   rewritten queries, in SoFT's format
     DIR/original_texts/LABEL_selection_single_target_seed42.json            the same draws with the texts as they were
     DIR/checks/LABEL.jsonl                                                  of each rewritten query the check
     DIR/failures.json                                                       queries without a text, with the reasons
@@ -119,8 +119,8 @@ class SingleTargets:
 
 
 def read_target_files(paths: Sequence[Path]) -> list[TargetFile]:
-    """Files in SoFT's multi-target form, or folders that stage 1 wrote. Raises ``DatasetError``, also for two files of
-    one name."""
+    """Files in SoFT's multi-target format, or folders that stage 1 wrote. Raises ``DatasetError``, also for two files
+    of one name."""
     found: dict[str, TargetFile] = {}
     for path in (each for one in paths for each in target_paths(one)):
         name = path.stem.removesuffix(ENDING)
@@ -139,7 +139,7 @@ def target_paths(path: Path) -> list[Path]:
     found = sorted(folder.glob(f"*{ENDING}.json"))
     if not found:
         raise DatasetError(f"{path} holds no file of targets. Give a folder that cirque construct multi-target wrote, "
-                           "or a file in SoFT's multi-target form.")
+                           "or a file in SoFT's multi-target format.")
     return found
 
 

@@ -40,8 +40,8 @@ def split_of_file(path: Path, named: str | None, given: str | None) -> str:
     """The split of a single file: from its name, or as given, or "val". Raises ``DatasetError`` if the two differ:
     results would be reported under the wrong split."""
     if named and given and named != given:
-        raise DatasetError(f"{path} is of the split {quoted(named)}, as its name says, not {quoted(given)}. Leave the "
-                           f"split out, or give the file of {quoted(given)}.")
+        raise DatasetError(f"{path} is of the split {quoted(named)}, according to its name, not {quoted(given)}. Leave "
+                           f"the split out, or give the file of {quoted(given)}.")
     return named or given or "val"
 
 

@@ -1,4 +1,4 @@
-"""CIRCLED's raw form, as its construction and its filters write it: one object a subset, streamed.
+"""CIRCLED's raw format, as its construction and its filters write it: one object a subset, streamed.
 
 Records are kept as they are in the file, so that what this module does not know comes back too.
 """
@@ -86,7 +86,7 @@ class RawFile:
 
 def open_raw(path: Path, *, to_results: bool = False) -> RawFile:
     """``to_results``: read no further than to them, without ``filtering_info``. Raises ``DatasetError`` unless it is a
-    raw file of CIRCLED's form."""
+    raw file of CIRCLED's format."""
     if first_byte(path) != b"{":
         raise DatasetError(f"{path} is not a raw file of sessions: it holds no JSON object. Give the file that a "
                            "construction wrote (raw/SUBSET.json).")

@@ -111,7 +111,7 @@ def content(source: Source) -> Content:
             set(one.sets[0].image_ids) == set(one.sets[1].image_ids) for one in questions
         ),
     }
-    notes = ("The released form does not say which questions people called invalid: all are counted.",)
+    notes = ("The released format does not say which questions people called invalid: all are counted.",)
     return Content(counts, notes, None, tuple(paths), found)
 
 
@@ -236,7 +236,7 @@ def _released(question: Question) -> tuple[Any, ...]:
             text = text.replace(sign, mark)
         if decoded_text(text) != question.text:
             raise DatasetError(f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: "
-                               "HP-FashionIQ's form has no runs of spaces and writes signs as words like “dotmark”. "
+                               "HP-FashionIQ's format has no runs of spaces and writes signs as words like “dotmark”. "
                                "Change the text.")
 
     def path(image_id: str) -> str:

@@ -108,7 +108,7 @@ class _LeftOut:
 @dataclass(frozen=True)
 class _Wrong:
     problem: str
-    remedy: str = "Check that it is a query file in M-BEIR's form"
+    remedy: str = "Check that it is a query file in M-BEIR's format"
 
 
 def _query(record: Record, pool: str, candidates: PoolImages, known: bool) -> BenchmarkQuery | _LeftOut | _Wrong:
@@ -180,7 +180,7 @@ def _read_pool(path: Path, faults: ValidationIssues) -> PoolImages:
             continue
         else:
             problem = f"candidate {quoted(image_id)} has no image (img_path)"
-        faults.add(path, f"line {line}", problem, "Check that it is a candidate pool in M-BEIR's form")
+        faults.add(path, f"line {line}", problem, "Check that it is a candidate pool in M-BEIR's format")
     if not candidates.paths and not faults.count:
         faults.add(path, "", "it holds no candidate with an image", "Check that it is a candidate pool")
     return candidates

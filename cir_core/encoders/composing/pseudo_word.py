@@ -115,7 +115,7 @@ def _layer_names(spec: EncoderSpec, weights: Mapping[str, torch.Tensor]) -> list
     if expected != weights.keys():
         raise EncoderUnavailable(f"Checkpoint {spec.weights} is no {spec.kind} mapping: expected "
                                  f"{', '.join(sorted(expected))}, found {', '.join(sorted(weights)[:8])}. Write "
-                                 "pic2word: or searle: by what it is.")
+                                 "the prefix of its kind: pic2word: or searle:.")
     return names
 
 

@@ -79,8 +79,8 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
     """The recipe of the model in ``folder``. Raises ``EncoderUnavailable``."""
     path = folder / SIDECAR
     if not path.is_file() and model_type not in FAMILIES:
-        raise EncoderUnavailable(f"Encoder '{spec.text}' is a '{model_type}' model; how it embeds is known of clip, "
-                                 f"{', '.join(FAMILIES)}. Say it in {path} (docs/how-to/composing-encoders.md): "
+        raise EncoderUnavailable(f"Encoder '{spec.text}' is a '{model_type}' model; cirque can embed with clip, "
+                                 f"{', '.join(FAMILIES)}. Describe it in {path} (docs/how-to/composing-encoders.md): "
                                  f"at least {{\"pooling\": \"last\"}}.")
     own = read_object(path) if path.is_file() else {}
     try:

@@ -56,7 +56,7 @@ def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError) as error:
-        raise EncoderUnavailable(f"{path} cannot be read as JSON: {error}. Copy it again or mend it.") from error
+        raise EncoderUnavailable(f"{path} cannot be read as JSON: {error}. Copy it again or correct it.") from error
 
 
 def known_model_type(spec: EncoderSpec, folder: Path, config: Mapping[str, Any]) -> str:

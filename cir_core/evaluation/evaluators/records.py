@@ -188,8 +188,8 @@ def coverage(
     unknown = [query_id for query_id in answered if query_id not in known]
     if unknown:
         raise DatasetError(f"Run {quoted(system)} answers {len(unknown)} queries that the benchmark does not have "
-                           f"({first(unknown)}; its own begin {first(query_ids)}). Check that run and annotations "
-                           "belong to the same data set and split.")
+                           f"({first(unknown)}; the benchmark has {first(query_ids)}). Check that run and "
+                           "annotations belong to the same data set and split.")
     missing = tuple(query_id for query_id in query_ids if query_id not in answered)
     empty = [query_id for query_id, ranking in answered.items() if not ranking]
     notes = [f"EMPTY: {len(empty)} of {len(known)} queries have a list without images and count as 0 "
@@ -210,7 +210,7 @@ def check_list(system: str, query_id: str, ranking: Sequence[str], pool: Collect
     if len(set(ranking)) < len(ranking):
         twice = Counter(ranking).most_common(1)[0][0]
         raise DatasetError(f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(twice)} occurs twice in the "
-                           "list. Keep the better place.")
+                           "list. Keep the higher position.")
     if pool is None:
         return
     for image_id in ranking:

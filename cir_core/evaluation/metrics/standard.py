@@ -68,7 +68,7 @@ def _measure(name: str, provider: Any) -> Any:
     parts = _NAME.fullmatch(name.strip())
     known = ir_measures.measures.registry
     if parts is None or parts["name"] not in known:
-        raise DatasetError(f"No measure {quoted(name)}. Known are {_ALL}, with @k where one has a cutoff.")
+        raise DatasetError(f"No measure {quoted(name)}. Known measures are {_ALL}, with @k where one has a cutoff.")
     try:
         measure = known[parts["name"]](**_options(parts["options"] or "()"))
         if parts["at"]:

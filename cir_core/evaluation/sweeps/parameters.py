@@ -101,7 +101,7 @@ def read_sweep(written: str, method: Method, *, several_turns: bool = False) -> 
     """
     there = sweepable(method.settings, several_turns=several_turns)
     if not there:
-        raise MethodError(f"Method {quoted(method.name)} has no number that --sweep could go through"
+        raise MethodError(f"Method {quoted(method.name)} has no numeric parameter to sweep"
                           f"{'' if several_turns else ' in a single turn'}. Choose another method.")
     try:
         name, equals, values = written.partition("=")
@@ -126,7 +126,7 @@ def _named(name: str, method: Method, there: Sequence[Swept]) -> Swept:
     if _folded(name) in _OF_FILTERS:
         raise MethodError(f"{quoted(name)} is a threshold of the filters of sessions, not of a method: give it to "
                           "cirque construct filter, or move its slider on the page Benchmarks.")
-    raise MethodError(f"there is no number {quoted(name)}.")
+    raise MethodError(f"there is no numeric parameter {quoted(name)}.")
 
 
 def _names(one: Swept) -> set[str]:

@@ -148,7 +148,7 @@ def _of_sessions(sessions: Sequence[CircledSession], one: SessionsRun) -> Measur
 
 def _refuse_empty(one: MethodRun | SessionsRun) -> None:
     if not one.run.rankings:
-        raise SearchError(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
+        raise SearchError(f"{one.method} failed on every query: {next(iter(one.failures.values()), '')}")
 
 
 def _rows(one: MethodRun | SessionsRun, names: Sequence[str]) -> frozenset[int]:

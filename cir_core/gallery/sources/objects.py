@@ -88,7 +88,7 @@ class ObjectFiles:
             with self.explained():
                 found = self._store.find(self._root, detail=True)
         except FileNotFoundError:
-            raise GalleryError(f"There is nothing in {self.location}. Check the bucket and the prefix.") from None
+            raise GalleryError(f"{self.location} is empty. Check the bucket and the prefix.") from None
         states = []
         for path, info in found.items():
             if info.get("type") == "file" and not path.endswith("/"):

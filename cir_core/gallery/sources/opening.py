@@ -58,7 +58,7 @@ def _opened(given: str, asked: Asked) -> ImageSource:
         files = ObjectFiles(given)
         paths = [one.path for one in files.listed()]
         if not paths:
-            raise GalleryError(f"There is nothing in {given}. Check the bucket and the prefix.")
+            raise GalleryError(f"{given} is empty. Check the bucket and the prefix.")
         if any(map(is_image, paths)):
             return ObjectSource(files)
         kind = _kind(given, paths)
@@ -134,8 +134,8 @@ def _kind(given: str, paths: Sequence[str]) -> str:
     if len(kinds) == 1:
         return kinds.pop()
     if kinds:
-        raise GalleryError(f"{given} holds files of several kinds ({', '.join(sorted(kinds))}). Give the folder or the "
-                           "file of one of them.")
+        raise GalleryError(f"{given} contains files of several kinds ({', '.join(sorted(kinds))}). Give the folder or "
+                           "the file of one of them.")
     if any(path.lower().endswith(_PACKED) for path in paths):
         raise GalleryError(f"{given}: in a packed archive no image can be read without unpacking all before it. Unpack "
                            "it to .tar (for example gunzip FILE.tar.gz), and index that.")

@@ -109,7 +109,7 @@ class TableSource:
             return value
         if isinstance(value, str) and value.strip():
             return self._addresses.fetched(value.strip(), most)
-        raise ImageUnreadable(f"has nothing in the column {quoted(self.layout.column)}.")
+        raise ImageUnreadable(f"is empty in the column {quoted(self.layout.column)}.")
 
     def _rows(self, path: str) -> Rows:
         with self._lock:

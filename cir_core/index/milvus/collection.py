@@ -107,7 +107,7 @@ class Collection:
             search_params={"metric_type": "IP", "params": chosen}, timeout=self.server.seconds))
         lists = [np.unique(np.array([hit[_ROW] for hit in hits], dtype=np.int64)) for hits in found]
         if any(len(rows) and not 0 <= rows[0] <= rows[-1] < self.rows for rows in lists):
-            raise NotThere(f"{self._at} holds other rows than it should. {self._again}")
+            raise NotThere(f"{self._at} holds unexpected rows. {self._again}")
         return lists
 
     def drop(self) -> None:
@@ -175,7 +175,7 @@ class Collection:
                 self.server.call(lambda client: client.load_collection(self.name, timeout=self.server.seconds))
                 return self.server.call(do)
         except NotThere:
-            raise NotThere(f"{self._at} is not there. {self._again}") from None
+            raise NotThere(f"{self._at} does not exist. {self._again}") from None
 
     @property
     def _at(self) -> str:

@@ -247,7 +247,7 @@ class Chat:
                 async for chunk in stream:
                     yield chunk
             except (ValueError, RecursionError):
-                raise Dropped("the stream was cut through") from None
+                raise Dropped("the stream was interrupted") from None
 
     async def _create(
         self, request: Request, refused: frozenset[str], most: int | None, call: Call, **extra: Any,

@@ -30,7 +30,7 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
     methods = [find_method(name, services.methods) for name in _names(data)]
     text, blind = text_of(data, "text"), data.get("blind") in (True, "on") and not view.demo
     if read_act(text) is not None:
-        raise SearchError(f"{quoted(text.strip())} is something to do, not to search for. Search with it first, or "
+        raise SearchError(f"{quoted(text.strip())} is a command, not a search. Search with it first, or "
                           "describe what should be different.")
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
     reference_id, further, parent_id = view.reference_id, view.further, None if fresh_start else view.turn_id

@@ -57,7 +57,7 @@ def take_cut(service: SearchService, view: UiState, data: Data) -> UiState:
     elif source_id in view.further:
         view = replace(view, further=tuple(image_id if one == source_id else one for one in view.further))
     else:
-        raise SearchError(f"{quoted(source_id)} is not one of the reference pictures any more. Cut again.")
+        raise SearchError(f"{quoted(source_id)} is no longer one of the reference pictures. Cut again.")
     return replace(view, cuts=(*view.cuts, Cut(image_id, source_id, region))[-CUTS_KEPT:], compare=None)
 
 

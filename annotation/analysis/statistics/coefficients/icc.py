@@ -107,7 +107,7 @@ ICC_ONE_WAY = Statistic(
     "Own code, one-way analysis of variance, over the {unit}s with two answers or more.",
     "Shrout and Fleiss 1979, Intraclass correlations: uses in assessing rater reliability",
     icc_one_way, paired_units, icc_one_way_draws,
-    when="Use it if each {unit} was rated by other people: the share of the variance of a rating due to the {unit}.")
+    when="Use it if each {unit} was rated by different people: it is the share of variance due to the {unit}.")
 ICC_TWO_WAY = Statistic(
     "icc_2", "icc_2", "ICC(2,1)", "ICC(2,1)", ("ordinal",),
     "Own code, two-way analysis of variance, absolute agreement, over the {unit}s that all people rated.",

@@ -123,7 +123,7 @@ def _threshold(report: TargetReport) -> Section:
         (("Threshold with the highest κ", *values(choice.best), choice.best.reason),
          (f"κ of the best, held out, less κ at {report.threshold:g}", *values(choice.difference),
           choice.difference.reason)),
-        "If the interval of the difference holds 0, these answers do not tell the two thresholds apart.")
+        "If the interval of the difference contains 0, these answers do not tell the two thresholds apart.")
     series = {name: [(one.threshold, value) for one in report.curve if (value := getattr(one, key)) is not None]
               for key, name in _MEASURES}
     figure = lines(

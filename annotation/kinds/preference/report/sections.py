@@ -162,8 +162,8 @@ def _people(report: PreferenceReport) -> tuple[Section, ...]:
         return ()
     return (Section(
         "people", "People",
-        "Each person beside the others on shared questions: preferences, with ties as a third answer, and how much "
-        "higher they rate sets.", figures=people_figure(report.people, "questions") if report.people else (),
+        "Each person compared with the others on shared questions: preferences, with ties as a third answer, and how "
+        "much higher they rate sets.", figures=people_figure(report.people, "questions") if report.people else (),
         tables=tables),)
 
 

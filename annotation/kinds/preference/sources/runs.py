@@ -36,7 +36,7 @@ def from_runs(
     names = [run.system for run in runs]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise StudyError(f"Two runs are of a system {quoted(twice)}. Give each its own name: the tag of TREC lines, "
+        raise StudyError(f"Two runs are of the system {quoted(twice)}. Give each its own name: the tag of TREC lines, "
                          "or the name of the file.")
     if len(runs) < 2:
         raise StudyError("A question compares two different runs. Name two or more: --from-runs A,B")
@@ -47,8 +47,8 @@ def from_runs(
         if unknown := [query_id for query_id in run.rankings if query_id not in known]:
             raise DatasetError(
                 f"Run {quoted(run.system)} answers {len(unknown):,} queries that {benchmark.name} does not have "
-                f"({first(unknown)}; its own begin {first([query.query_id for query in benchmark.queries])}). Check "
-                "that run and annotations belong to the same data set and split.")
+                f"({first(unknown)}; the benchmark has {first([query.query_id for query in benchmark.queries])}). "
+                "Check that run and annotations belong to the same data set and split.")
         named.append(evaluator_of(benchmark).as_named(run))
     asked = [query for query in benchmark.queries if sum(query.query_id in run.rankings for run in named) > 1]
     if not asked:

@@ -168,7 +168,7 @@ def pass_gate(
         return GateResult(kind, {}, True)
     if kind == "consent":
         if answer is not True:
-            raise IncompleteJudgement("Tick that you agree, or close the page if you would rather not take part.")
+            raise IncompleteJudgement("Tick that you agree, or close the page if you do not want to take part.")
         return GateResult(kind, {"text": step["text"]}, True)
     if kind == "finish":
         return GateResult(kind, {"code": step["code"]}, True)

@@ -86,7 +86,7 @@ def _ratings(report: SessionReport) -> Section:
          *(count(str(point), str(point)) for point in report.asked.scale), text("reason", "Remark")),
         tuple((titles[one.question], *values(one.mean), one.mean.n, *one.counts, reasons({"Mean": one.mean}))
               for one in report.questions),
-        f"Mean over sessions, each counting the same. 1 to {report.asked.points}: how many ratings gave so many points."
+        f"Mean over sessions, weighted equally. 1 to {report.asked.points}: number of ratings with that many points."
         + (" Redundancy: 5 if nothing is said twice." if "redundancy" in titles else ""))
     means = tuple(one.mean for one in report.questions)
     series = [Series("people", means)]
@@ -125,7 +125,7 @@ def _agreement(report: SessionReport) -> Section:
     return Section(
         "agreement", "Agreement among people",
         "Ordinal: 4 instead of 5 counts as less disagreement than 1 instead of 5. If nearly all ratings are the same, "
-        "α is low although people are not far apart; so both are given.",
+        "α is low although people are close; so both are given.",
         figures=(figure,) if there else (), tables=(table,))
 
 
@@ -212,7 +212,7 @@ def _how(report: SessionReport) -> list[tuple[str, str]]:
         *((one.name, one.method("session", "ordinal")) for one in _ORDINAL),
         *(people_how(report.overall) if report.overall else ()),
         ("Points apart", "Of each session the mean distance of two of its ratings; over sessions."),
-        ("Language models", "One rating of each session, beside the median (α) or the mean (ρ, difference) of the "
+        ("Language models", "One rating of each session, against the median (α) or the mean (ρ, difference) of the "
                             "people who rated it."),
         ("Spearman’s ρ", "scipy, over sessions."),
         ("Intervals", interval_sentence(report.about.options, "sessions")),

@@ -1,6 +1,6 @@
 """Export of the validated queries: M-BEIR query files, and CIRCUS's trace and query-index files.
 
-    DATASET_validated.jsonl                          the valid queries of a data set, in M-BEIR's form
+    DATASET_validated.jsonl                          the valid queries of a data set, in M-BEIR's format
     DATASET_validated_solved_query_indices.json      their line numbers in the data set's query file:
     DATASET_validated_unsolved_query_indices.json    composition_required and unresolved ones
     all_validated_queries.jsonl                      one trace per valid query, all data sets

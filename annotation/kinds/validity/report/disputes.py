@@ -37,7 +37,7 @@ def disputed(
     selected = select(answers, selection)
     found = verdicts(selected, hide_names=options.hide_names)
     if key not in found.keys:
-        raise StudyError(f"“{shortened(key)}” is not something people can disagree on. Choose one of "
+        raise StudyError(f"“{shortened(key)}” is not a question of this study. Choose one of "
                          f"{', '.join(found.keys)}.")
     ratings = found.ratings(key)
     codes = ratings.codes

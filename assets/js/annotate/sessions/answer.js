@@ -45,7 +45,7 @@ export function missing(page, answer) {
   if (rule) return { at: Object.keys(rule.when).at(-1) ?? "reason", text: rule.says };
   const [long, most] = [[...answer.reason].length, page.note_limit];
   if (long <= most) return null;
-  return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+  return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
 }
 
 // What undo brings back. A reason is typed beside the ratings: the one of now stays, unless there is none.

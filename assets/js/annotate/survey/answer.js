@@ -41,7 +41,7 @@ export function missing(answer, page, asksReason) {
   if (side) return { at: side, text: "No rating yet: choose 1 to 5." };
   if (answer.preferred === null) return { at: "preferred", text: `${page.questions.preferred} Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
   const [long, most] = [[...answer.reason].length, page.reason_limit];
-  if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+  if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
   if (asksReason && !answer.reason.trim()) return { at: "reason", text: "This question needs a reason: a few words suffice." };
   return null;
 }

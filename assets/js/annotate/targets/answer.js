@@ -46,7 +46,7 @@ export function missing(page, answer, tokens) {
   if (place >= 0) return { at: tokens[place], text: `${left === 1 ? "One image has" : `${left} images have`} no mark yet: ${either(page.choices)}.` };
   const [long, most] = [[...answer.note].length, page.note_limit];
   if (long <= most) return null;
-  return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+  return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
 }
 
 // What undo brings back. A note is typed beside the marks: the one of now stays, unless there is none.

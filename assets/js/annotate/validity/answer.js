@@ -85,7 +85,7 @@ export const needsNote = (/** @type {Validity} */ answer, /** @type {Rubric} */ 
 export function missing(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) {
   const [long, most] = [[...answer.note].length, rubric.note_limit];
   if (long > most) {
-    return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+    return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
   }
   if (answer.unsure) return null;
   if (answer.validated !== true && !answer.flags.length) {

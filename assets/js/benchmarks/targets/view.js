@@ -27,7 +27,7 @@ function parts(about, first, change) {
     above: threshold.element,
     below: h("p", { class: "cq-quiet cq-be-legend", text: "Under each candidate: its confidence, the search that found it (first sentence, both sentences, image of the original target), and its rank there." }),
     facts: [plural(about.queries, "query", "queries")], strip: createQuery, put: threshold.put,
-    download: { text: "Download targets", title: "The queries with their targets at this threshold, in SoFT’s multi-target form",
+    download: { text: "Download targets", title: "The queries with their targets at this threshold, in SoFT’s multi-target format",
       address: ({ threshold: now }) => ({ name: about.name, threshold: now }) },
   };
 }

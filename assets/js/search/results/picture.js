@@ -12,7 +12,7 @@ const caption = h("p", { "aria-live": "polite" });
 const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, onclick: () => step(by) });
 const again = h("button", { class: "cq-btn primary", type: "button", onclick: () => { light.close(); refine(tile.dataset.image); } },
   "Refine from this ", h("kbd", { text: "r", "aria-hidden": "true" }));
-const add = h("button", { class: "cq-btn", type: "button", title: "The reference is then what its pictures share",
+const add = h("button", { class: "cq-btn", type: "button", title: "The reference is then what the pictures have in common",
   onclick: () => { light.close(); addReference(tile.dataset.image); } }, "Add to the reference ", h("kbd", { text: "a", "aria-hidden": "true" }));
 const hit = h("button", { class: "cq-btn", type: "button", text: "Found it", onclick: () => { light.close(); found(tile.dataset.image); } });
 const thumbs = h("span");

@@ -1,4 +1,4 @@
-// A person's own judgement of a result: "this is what I asked", or not. Stored at once, drawn from what the server knows.
+// A person's own judgement of a result: "this is what I asked for", or not. Stored at once, drawn from what the server knows.
 import { api, h, messageOf, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { voter } from "../address.js";
@@ -8,7 +8,7 @@ import { allTiles, selected, tileOf } from "./selection.js";
 
 /** @typedef {"up" | "down"} Thumb */
 /** @typedef {Record<string, [own: Thumb | "", othersUp: number, othersDown: number]>} Known by image */
-const TEXTS = /** @type {Record<Thumb, [key: string, text: string]>} */ ({ up: ["y", "This is what I asked"], down: ["n", "This is not what I asked"] });
+const TEXTS = /** @type {Record<Thumb, [key: string, text: string]>} */ ({ up: ["y", "This is what I asked for"], down: ["n", "This is not what I asked for"] });
 const SIDES = /** @type {Thumb[]} */ (["up", "down"]);
 const ABOUT = "Your judgement, kept with the session for reports. It does not change the search; + and − do.";
 
@@ -44,7 +44,7 @@ export function judge(thumb, tile = tileOf(/** @type {HTMLElement} */ (document.
 // The two toggles in words, for the ledger and the enlarged picture.
 export function thumbPair(/** @type {Tile} */ tile) {
   if (!here()) return "";
-  const pair = h("span", { class: "cq-thumbpair", role: "group", "aria-label": "Is this what you asked?", "data-for": tile.dataset.image },
+  const pair = h("span", { class: "cq-thumbpair", role: "group", "aria-label": "Is this what you asked for?", "data-for": tile.dataset.image },
     ...SIDES.map((side) => h("button", { class: "cq-btn small", type: "button", "data-judge": side, "aria-label": TEXTS[side][1],
       title: `${TEXTS[side][1]} (${TEXTS[side][0]}). ${ABOUT}`, onclick: () => toggle(tile, side) }, h("i", { "aria-hidden": "true" }))));
   press(pair, own(tile.dataset.image));
@@ -70,7 +70,7 @@ function draw() {
     }
     if (!place) meta?.append(place = onTile());
     const thumb = own(tile.dataset.image, stored), [, up = 0, down = 0] = stored[tile.dataset.image] ?? [];
-    const others = up + down ? `Of others, ${up} say${up === 1 ? "s" : ""} that it is what was asked, ${down} that it is not` : "";
+    const others = up + down ? `Of the others, ${up} say${up === 1 ? "s" : ""} that it is what was asked for, and ${down} that it is not` : "";
     if (place) press(place, thumb);
     tile.dataset.thumbed = thumb;
     tile.dataset.others = !others ? "" : up > down ? "up" : down > up ? "down" : "both";

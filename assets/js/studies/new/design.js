@@ -43,7 +43,7 @@ export function designPart(kind, design, changed) {
     return [h("dl", {}, fact(plural(it.people, "person", "people"), "to judge", ""),
       fact(lasting(3600 * it.hours_per_person), "per person", `up to ${plural(it.items_per_person ?? it.per_person ?? 0, kind.one, kind.many)}`),
       fact(lasting(3600 * it.hours_total), "of work in total", plural(it.judgements ?? it.answers ?? 0, "answer")),
-      fact(pairs ? String(pairs) : "–", "pairs to compare people by", pairs ? "" : "No items are shared"))];
+      fact(pairs ? String(pairs) : "–", "pairs for comparing people", pairs ? "" : "No items are shared"))];
   }
   return { element: h("div", {}, form, answer), show };
 }

@@ -21,7 +21,7 @@ function send(draft, part, file, told) {
       answer = JSON.parse(call.responseText);
     } catch { /* a proxy in between says so in HTML */ }
     if (call.status === 200 && answer) resolve(answer);
-    else if (call.status === 413 && !answer) reject(new ApiProblem(413, `${file.name} is larger than the proxy in front of cirque allows. Ask its administrator (docs/how-to/operate/deployment.md), or divide the file.`, "too-large"));
+    else if (call.status === 413 && !answer) reject(new ApiProblem(413, `${file.name} is larger than the proxy in front of cirque allows. Ask its administrator (docs/how-to/operate/deployment.md), or split the file.`, "too-large"));
     else if (answer) reject(new ApiProblem(call.status, answer.problem || answer.error, answer.kind || "other"));
     else away();
   };

@@ -33,7 +33,7 @@ export function questionsPart(kind, typed, { changed, checked, preview }) {
   // Nothing that somebody wrote goes without a question.
   async function replace(/** @type {string} */ now) {
     const lost = typed.text.trim() && typed.text !== loaded && typed.text !== now;
-    if (lost && !await confirm("Replace your file?", "What you have written here is replaced. Download it first if you want to keep it.", "Replace")) return;
+    if (lost && !await confirm("Replace your file?", "This replaces what you have written here. Download it first if you want to keep it.", "Replace")) return;
     [typed.own, loaded, text.value] = [true, now, now];
     put(now);
     await check();
@@ -82,7 +82,7 @@ export function questionsPart(kind, typed, { changed, checked, preview }) {
     const mine = ++asked, own = ownQuestions(typed).trim();
     draw();
     changed();
-    state.textContent = own || !typed.own ? "" : "This is empty, so people are asked cirque’s questions.";
+    state.textContent = own || !typed.own ? "" : "This is empty, so people get cirque’s questions.";
     if (!own) {
       say("");
       return checked(null);

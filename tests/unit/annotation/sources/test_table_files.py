@@ -136,7 +136,7 @@ def test_columns_that_are_said():
         "text": ("text",), "reference": ("r+s",), "target": ("t",)}
     assert said("text=q,reference=r+s,target=t", table, FIELDS)["text"] == ("q",)
     for text, words in (("reference", "does not name a column"), ("refrence=t", "no field 'refrence'"),
-                        ("reference=u", "no column 'u'. It has: q"), ("reference=t,target=t", "cannot be two things"),
+                        ("reference=u", "no column 'u'. It has: q"), ("reference=t,target=t", "is assigned twice"),
                         ("reference=t", "no column for target"), ("reference=q+t", "takes one column")):
         with pytest.raises(StudyError, match=words):
             said(text, table, FIELDS)

@@ -335,7 +335,7 @@ def test_imported_studies_are_nobodys_work(
     for refused in (lambda: later.workspace("Other", "Ada"), lambda: later.join("Other", "Bea"),
                     lambda: later.save("Other", "Ada", item, valid(), "token-01"),
                     lambda: later.overview("Other", "Ada"), lambda: later.progress("Other", "Ada")):
-        with pytest.raises(StudyError, match="imported with its answers, and there is nothing to judge"):
+        with pytest.raises(StudyError, match="imported with its answers, so there is nothing to judge"):
             refused()
     with pytest.raises(StudyError, match="Other was imported"):
         release(store, store.study("Other"), "Ada")

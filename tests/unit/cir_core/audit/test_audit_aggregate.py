@@ -103,11 +103,11 @@ def test_other_queries_no_runs_and_a_name_twice():
     fewer = RetrieverRun(B.card, B.queries[:4])
     with pytest.raises(DatasetError, match=r"the queries \('5 queries' and '4 queries'\)"):
         aggregate([A, fewer])
-    with pytest.raises(DatasetError, match="called 'a'"):
+    with pytest.raises(DatasetError, match="Two runs are of the retriever 'a'"):
         aggregate([A, A])
     with pytest.raises(DatasetError, match="at least one"):
         aggregate([])
-    with pytest.raises(DatasetError, match="Give 1 to 2"):
+    with pytest.raises(DatasetError, match="minimum support is 3; give 1 to 2, the number of retrievers"):
         aggregate([A, B], min_support=3)
 
 

@@ -142,7 +142,7 @@ def test_an_interrupted_construction_is_read_from_its_journal(root: Path, tmp_pa
     assert done == len(found.sessions) + found.failures + 2 and rate == pytest.approx(2 / 10)
     one.journal.unlink()
     assert follower.look(one.journal) == (0, None)
-    with pytest.raises(DatasetError, match="The construction of 'cut' ended before anything of it was kept"):
+    with pytest.raises(DatasetError, match="The construction of 'cut' ended before anything was saved"):
         open_construction(tmp_path, "cut")
 
 
@@ -204,7 +204,7 @@ def test_records_of_another_form_are_left_out_and_counted(built: ConstructionFol
     (tmp_path / "odd" / "raw" / raw.path.name).write_text("\n".join(lines[:-12]), "utf-8")
     one = open_construction(tmp_path, "odd")
     found = SessionReader().read(one)
-    assert 0 < len(found.sessions) < COUNT - 2 and "are not of CIRCLED's raw form" in found.notes[0]
+    assert 0 < len(found.sessions) < COUNT - 2 and "are not of CIRCLED's raw format" in found.notes[0]
 
 
 def test_a_file_of_the_release_has_no_similarities(built: ConstructionFolder, tmp_path: Path) -> None:

@@ -80,5 +80,5 @@ def test_what_cannot_be_checked_is_refused(tmp_path):
     with pytest.raises(DatasetError, match="Name the encoder that compares them"):
         check_conditions(path)
     filter_sessions(raw_files(path), tmp_path / "kept", encoder=FakeEncoder())
-    with pytest.raises(DatasetError, match=r"public form, which has neither ranks nor similarities"):
+    with pytest.raises(DatasetError, match=r"public format, which has neither ranks nor similarities"):
         check_conditions(tmp_path / "kept/public/cirr_val.json")

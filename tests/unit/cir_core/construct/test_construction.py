@@ -270,7 +270,7 @@ def test_queries_without_targets_or_images_fail_alone(gallery, tmp_path):
     benchmark = Benchmark("cirr", "val", queries, {"cirr": None}, lambda image_id: ())
     report = construct_sessions(colour_construction(gallery, ColourPerson(), benchmark=benchmark), tmp_path)
     assert [(one["query_id"], one["reason"].split(";")[0]) for one in report.failures] == [
-        ("q1", "The query has no target, so nobody can tell what is still different."),
+        ("q1", "The query has no target, so the remaining difference is unknown."),
         ("q2", "No target is among the 64 images that are ranked"),
         ("q3", "The reference 'away' is not in the gallery."),
     ]

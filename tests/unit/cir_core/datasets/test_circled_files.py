@@ -1,4 +1,4 @@
-"""CIRCLED's sessions: the public form, the raw one, and what cirque itself exports."""
+"""CIRCLED's sessions: the public format, the raw one, and what cirque itself exports."""
 
 import json
 from dataclasses import replace

@@ -37,7 +37,7 @@ def test_the_test_split_hides_its_targets(tmp_path):
 
 def test_a_file_is_not_called_another_split(tmp_path):
     file = circo(tmp_path)
-    with pytest.raises(DatasetError, match=r"val\.json is of the split 'val', as its name says, not 'test'\."):
+    with pytest.raises(DatasetError, match=r"val\.json is of the split 'val', according to its name, not 'test'\."):
         read_benchmark(file, split="test")
     assert read_benchmark(file, split="val").name == "circo-val"
     other = file.rename(file.with_name("mine.json"))

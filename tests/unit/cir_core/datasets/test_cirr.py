@@ -40,7 +40,7 @@ def test_the_caption_file_alone(tmp_path):
 
 def test_a_file_is_not_called_another_split(tmp_path):
     file = cirr(tmp_path) / "captions" / "cap.rc2.val.json"
-    with pytest.raises(DatasetError, match="is of the split 'val', as its name says, not 'test1'"):
+    with pytest.raises(DatasetError, match="is of the split 'val', according to its name, not 'test1'"):
         read_benchmark(file, split="test1")
     other = file.rename(tmp_path / "mine.json")
     with pytest.raises(DatasetError, match="2 of its 2 queries name their targets, which the split 'test1' hides"):

@@ -54,7 +54,7 @@ def test_without_a_corpus_everything_is_ranked(tmp_path):
 
 
 def test_a_file_is_not_called_another_split(tmp_path):
-    with pytest.raises(DatasetError, match="is of the split 'val', as its name says, not 'test'"):
+    with pytest.raises(DatasetError, match="is of the split 'val', according to its name, not 'test'"):
         read_benchmark(saved(tmp_path, [QUERY]), split="test")
 
 

@@ -1,4 +1,4 @@
-"""M-BEIR's form: both dialects, its layout, qrels, and our own files read back."""
+"""M-BEIR's format: both dialects, its layout, qrels, and our own files read back."""
 
 import json
 from collections.abc import Sequence
@@ -204,7 +204,7 @@ def test_several_query_files_are_listed_and_a_split_chooses(tmp_path):
 def test_a_file_is_not_called_another_split(tmp_path):
     native(tmp_path)
     (file,) = tmp_path.glob("query/test/*.jsonl")
-    with pytest.raises(DatasetError, match="is of the split 'test', as its name says, not 'val'"):
+    with pytest.raises(DatasetError, match="is of the split 'test', according to its name, not 'val'"):
         read_benchmark(file, split="val")
     assert read_benchmark(file, split="test").split == "test"
 

@@ -107,7 +107,7 @@ def test_what_is_fetched_loads_and_encodes_as_the_model_does(hub, weights):
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"status": 404}, "it answered 404"), ({"sent": 1000}, "could not be downloaded"),
-    ({"etag": "0" * 64}, "not that file"), ({"content": b"no weights at all"}, "could not be loaded"),
+    ({"etag": "0" * 64}, "or another file"), ({"content": b"no weights at all"}, "could not be loaded"),
 ])
 def test_a_failure_says_why_and_leaves_nothing(hub, weights, tmp_path, change, said):
     for name, value in change.items():

@@ -129,7 +129,7 @@ def test_thumbnails_are_kept_and_originals_that_changed_are_not_shown(tmp_path):
     folder = shards(tmp_path)
     _, gallery, _ = run(folder, tmp_path)
     write_tar(folder / "000.tar", [(f"{name}.png", picture(9, 9)) for name in list(PICTURES)[:10]])
-    with pytest.raises(ImageUnreadable, match=r"p00.png is another picture now.*Index it again"):
+    with pytest.raises(ImageUnreadable, match=r"p00.png has changed since the gallery was indexed.*Index it again"):
         gallery.original_of("p00")
     (folder / "sub/001.tar").unlink()
     with pytest.raises(ImageUnreadable, match=r"p20.png cannot be read: 001.tar is missing"):
@@ -275,7 +275,7 @@ def test_broken_rows_are_skipped_and_the_others_kept(tmp_path):
     report, gallery, _ = run(path, tmp_path)
     assert gallery.ids == ("some.parquet#0", "some/1", "some.parquet#2")
     assert [gallery.caption_of(one) for one in gallery.ids] == ["red", None, "blue"]
-    assert report.skipped == (("some.parquet#3", "has nothing in the column 'image'."),)
+    assert report.skipped == (("some.parquet#3", "is empty in the column 'image'."),)
     assert "share a key" in report.notes[0]
 
 
@@ -394,7 +394,7 @@ def test_what_failed_is_remembered_without_what_was_fetched(tmp_path, monkeypatc
     web.answers["https://example.org/a"] = picture(2)
     seen = []
     for _ in range(2):
-        with pytest.raises(ImageUnreadable, match="another picture now") as caught:
+        with pytest.raises(ImageUnreadable, match="has changed since the gallery was indexed") as caught:
             gallery.original_of("a")
         seen.append(caught.value)
     assert seen[0] is not seen[1] and len(web.asked) == 2      # of the run, and of the first time
@@ -448,7 +448,7 @@ def test_a_store_of_images_and_one_of_archives(tmp_path):
             run("memory://bucket/photos", tmp_path, column="x")
         report, _, encoder = run("memory://bucket/photos", tmp_path, "one")
         assert (report.changed, report.unchanged, encoder.images) == (1, COUNT - 1, 1)
-        with pytest.raises(GalleryError, match="nothing in memory://bucket/none"):
+        with pytest.raises(GalleryError, match="memory://bucket/none is empty"):
             run("memory://bucket/none", tmp_path)
     finally:
         store.rm("/bucket", recursive=True)

@@ -133,7 +133,7 @@ def test_entries_that_can_be_asked_about_nothing_are_named(pool):
     assert len(found) == 1
     assert without == ["request 2: no image is as its `reference`", "request 3: no image has what it wants",
                        "dialogue 1: no image has what turn 2 wants"]
-    with pytest.raises(DatasetError, match=r"^f asks for nothing .* request 2: no image"):
+    with pytest.raises(DatasetError, match=r"^f matches no image .* request 2: no image"):
         drawn(WrittenSet("f", (nobody,)), pool, 1, 1)
 
 

@@ -184,13 +184,13 @@ def test_a_dry_run_says_what_would_be(here, tmp_path):
 
 
 REFUSED = (
-    (("validity", "V", "--from-table", "T", "--sample", 1), "--sample does not go with --from-table"),
-    (("validity", "V", "--from-sessions", "--columns", "text=x"), "--columns goes with --from-table only"),
+    (("validity", "V", "--from-table", "T", "--sample", 1), "--sample cannot be combined with --from-table"),
+    (("validity", "V", "--from-sessions", "--columns", "text=x"), "--columns works only with --from-table"),
     (("validity", "V", "--from-table", "T", "--from-sessions"), "cannot go together"),
     (("validity", "V", "--from-table", "T", "--columns", "text=x"), "no column 'x'"),
     (("validity", "V", "--from-table", "T", "--overlap", 3), "An overlap of 3 needs 3 people"),
     (("targets", "V", "D", "--from-table", "T"), "choose the rows in the table"), (("targets", "V"), "Name the folder"),
-    (("preference", "V", "--from-table", "T", "--dataset", "sample"), "--dataset does not go with --from-table"),
+    (("preference", "V", "--from-table", "T", "--dataset", "sample"), "--dataset cannot be combined with --from-table"),
     (("preference", "V", "--from-table", "T"), "at least 2 columns of sets"),
     (("sessions", "V"), "Name the table"), (("sessions", "V", "--from-table", "T"), "no column for session"),
     (("validity", "V", "--from-table", "T", "--images", "none"), "none is missing"),

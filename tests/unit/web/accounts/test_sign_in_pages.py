@@ -366,7 +366,7 @@ def test_what_is_wrong_is_said_and_the_invitation_stays(browse, people, name, pa
 def test_an_invitation_that_is_none(browse):
     for answer in (browse().get("/join/made-up"), join(browse(), "made-up")):
         assert answer.status_code == 404
-        assert "cannot be used any more" in answer.text
+        assert "can no longer be used" in answer.text
 
 
 # --- the people page's calls --------------------------------------------------------------

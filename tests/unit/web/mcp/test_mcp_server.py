@@ -70,7 +70,7 @@ def test_an_error_nobody_foresaw_is_in_the_log_and_not_in_the_answer(
 ) -> None:
     result = ask(page, "tools/call", name="fail", arguments={})
     assert result["isError"] is True
-    assert result["content"][0]["text"].startswith("Something went wrong here that should not have.")
+    assert result["content"][0]["text"].startswith("Something went wrong on the server.")
     assert SECRET not in str(result) and SECRET in caplog.text
 
 

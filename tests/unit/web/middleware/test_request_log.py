@@ -109,7 +109,7 @@ def test_an_error_that_nobody_foresaw_is_one_sentence_with_the_id(browse, caplog
     assert answer.status_code == 500
     identity = answer.headers["x-request-id"]
     assert answer.json() == {"kind": "unexpected", "problem": (
-        "Something went wrong here that should not have. What was saved before is safe. Try again; if it happens "
+        "Something went wrong on the server. What was saved before is safe. Try again; if it happens "
         f"again, quote {identity} when you report it.")}
     (record,) = [it for it in caplog.records if it.levelno == logging.ERROR]
     assert identity in record.getMessage()

@@ -69,7 +69,7 @@ def test_without_accounts_one_button_fetches_it(app: Any, hub: Hub) -> None:
     after = finished(client)
     assert after["ready"] and not after["problem"] and len(hub.asked) == 1
     assert after["encoder"] == f"local-dir:HOME/{Path(after['file']).parent}"
-    assert client.post("/weights/fetch", json={}).json()["problem"].endswith("is there already.")
+    assert client.post("/weights/fetch", json={}).json()["problem"].endswith("is already on this machine.")
 
 
 def test_a_failure_is_told_and_can_be_tried_again(app: Any, hub: Hub) -> None:

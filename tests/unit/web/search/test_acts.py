@@ -147,7 +147,7 @@ def test_undo_takes_back_a_change_to_the_turn_first(services, talk):
 
 
 def test_methods_are_not_compared_by_an_act(services, talk):
-    with pytest.raises(SearchError, match="'undo' is something to do"):
+    with pytest.raises(SearchError, match="'undo' is a command, not a search"):
         begin(services, talk[1], "compare_methods", {"text": "undo", "methods": ["slerp", "text-only"]})
 
 

@@ -206,7 +206,7 @@ def test_the_selected_result_is_cut(services, view):
 
 @pytest.mark.parametrize(("change", "said"), [
     ({"region": [0, 0, 2, 1]}, "beyond"), ({"region": None}, "four numbers"), ({"of": "nowhere"}, "No image"),
-    ({"of": "r3g0b0"}, "not one of the reference pictures"), ({"image": "r3g0b0"}, "out of date"),
+    ({"of": "r3g0b0"}, "no longer one of the reference pictures"), ({"image": "r3g0b0"}, "out of date"),
     ({"image": "upload:" + "0" * 32}, "no longer on the server"),
 ])
 def test_what_cannot_be_cut(services, view, change, said):

@@ -247,7 +247,7 @@ def test_gold_needs_decisions_and_right_settings(store: SqlStudyStore, visit: Op
     decide(store, study, TOLD["validity"], 2)
     for wrong, said in (({"training": 3}, "2 items with a known answer are not gold yet"),
                         ({"most": 0.5}, "whole number"), ({"training": "2"}, "whole number"),
-                        ({"person": "Jo"}, "'Jo' has given no sure answer"),
+                        ({"person": "Jo"}, "'Jo' has given no definite answer"),
                         ({"care": {"mark": 2}}, "share from 0 to 1"), ({"care": {"below": "shout"}}, "one of nothing"),
                         ({"care": {"marks": 1}}, "settings of training"),
                         ({"care": {"least": 0}}, "whole number from 1")):

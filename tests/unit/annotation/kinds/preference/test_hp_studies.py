@@ -1,4 +1,4 @@
-"""HP-FashionIQ's form as a study: what is read comes back, and what the form cannot hold is counted."""
+"""HP-FashionIQ's format as a study: what is read comes back, and what the form cannot hold is counted."""
 
 import json
 from dataclasses import replace

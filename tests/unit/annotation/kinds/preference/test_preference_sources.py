@@ -1,4 +1,4 @@
-"""Questions out of methods, runs and HP-FashionIQ's form: the right five images, never the reference."""
+"""Questions out of methods, runs and HP-FashionIQ's format: the right five images, never the reference."""
 
 import json
 from dataclasses import replace
@@ -122,9 +122,9 @@ def test_runs_give_their_best_five_without_the_reference():
 
 @pytest.mark.parametrize(("runs", "error", "says"), [
     ([a_run("A", one="abcde")], StudyError, "two different runs"),
-    ([a_run("A", one="abcde"), a_run("A", one="bcdef")], StudyError, "Two runs are of a system 'A'"),
+    ([a_run("A", one="abcde"), a_run("A", one="bcdef")], StudyError, "Two runs are of the system 'A'"),
     ([a_run("A", one="abcde"), a_run("B", two="bcdef")], DatasetError, "No query .* is ranked by two"),
-    ([a_run("A", one="abcde"), a_run("B", five="bcdef")], DatasetError, "'five'; its own begin 'one'"),
+    ([a_run("A", one="abcde"), a_run("B", five="bcdef")], DatasetError, "'five'; the benchmark has 'one'"),
     ([a_run("A", one="abcde"), a_run("B", one="bcdeq")], DatasetError, "'q' is not in the pool of 12"),
     ([a_run("A", one="abcde"), a_run("B", one="bccde")], DatasetError, "'c' occurs twice"),
 ])

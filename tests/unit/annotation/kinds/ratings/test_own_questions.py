@@ -105,7 +105,7 @@ def test_the_report_counts_what_was_asked(store, study):
     told = report_file(compose(answers, options=NO_DRAWS), "json").decode()
     assert set(json.loads(told)["questions"]) == {"helpful", "repair", "again"}
     words = repr(tuple(session_sections(report)))
-    assert "The questions of my-lab/1." in words and "1 to 7: how many ratings" in words and "“Again”" in words
+    assert "The questions of my-lab/1." in words and "1 to 7: number of ratings" in words and "“Again”" in words
     assert "CIRCLED" not in words and "overall" not in words.lower()
     planned, = session_precision(answers, 0.5, NO_DRAWS)
     assert planned.what == "Mean of “Again”"

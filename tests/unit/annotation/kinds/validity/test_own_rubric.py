@@ -120,9 +120,9 @@ def test_what_is_missing_or_excluded_is_said(store, study, answer, says):
 
 
 @pytest.mark.parametrize(("old", "new", "said"), [
-    ("{ TWO_REQUESTS = true }", "{ TWO_THINGS = true }", r"flags\.1\.show_if: TWO_THINGS is no earlier flag"),
+    ("{ TWO_REQUESTS = true }", "{ TWO_THINGS = true }", r"flags\.1\.show_if: TWO_THINGS is not an earlier flag"),
     ("{ TWO_REQUESTS = true }", "{ TWO_REQUESTS = 1 }", r"flags\.1\.show_if\.TWO_REQUESTS: .*boolean"),
-    ("{ 1b = true, TWO", "{ 1z = true, TWO", r"impossible\.0\.when: '1z' is no flag and no reason"),
+    ("{ 1b = true, TWO", "{ 1z = true, TWO", r"impossible\.0\.when: '1z' is neither a flag nor a reason"),
     ("{ 1b = true, TWO_THINGS = true }", "{ 1b = false }", r"impossible\.0\.when: nothing in it is set"),
     ('code = "VALIDATED"', 'code = "GOOD"', r"valid\.code: it is GOOD. Write VALIDATED"),
     ("severity = 1", "severity = 0", r"flags\.1\.severity: .*greater than or equal to 1"),
