@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from annotation.records import HOLDS_A_PLACE, Participant
 from annotation.recruitment.ids import ID_PARAMETERS, PARAMETER
-from annotation.studies.protocols import Part
+from annotation.studies.protocols import Part, fault_of
 from cir_core.errors import StudyError
 from cir_core.support.texts import can_be_stored, quoted, shortened
 from cir_core.support.toml_files import load_toml
@@ -142,10 +142,8 @@ def settings_from(content: Mapping[str, Any]) -> Settings:
     try:
         found = Settings.model_validate_json(json.dumps(content, default=str))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise StudyError(f"{where + ': ' if where else ''}{first['msg'].removeprefix('Value error, ')}. Correct it; "
-                         "nothing was changed.") from error
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise StudyError(f"{where + ': ' if where else ''}{fault_of(error)}. Nothing was changed.") from error
     if not can_be_stored(found.model_dump_json()) or "\\u0000" in found.model_dump_json():
         raise StudyError("The settings hold characters that cannot be stored. Type them again instead of pasting them.")
     return found

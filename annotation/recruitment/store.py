@@ -38,14 +38,16 @@ class RecruitmentStore(Protocol):
         self, study_id: str, participant_id: str, at: datetime, idle: timedelta, reassign: Reassign,
         has_place: HasPlace, full_code: str = "",
     ) -> Participant:
-        """A seat for somebody new or expired, unless there is no place or no work: then a new one is over quota, with
-        ``full_code``. Before that, participants without activity for longer than ``idle`` expire, and their open work
-        is released. One transaction, in which the study is locked. Raises ``StudyClosed``."""
+        """A seat for somebody new or expired, unless there is no place or no work: then they get ``full_code``, and
+        who is new is over quota. Before that, participants without activity for longer than ``idle`` expire, and their
+        open work is released. One transaction, in which the study is locked. Raises ``StudyClosed``."""
 
     def finish(
         self, study_id: str, participant_id: str, at: datetime, code: str, *, early: bool = False,
+        short: bool = False,
     ) -> Participant:
-        """Record the end, once; ``early``: below the mark. Raises ``StudyError`` while there is open work."""
+        """Record the end, once; ``early``: below the mark; ``short``: too few answers, for others got the rest, so that
+        they have expired. Raises ``StudyError`` while there is open work."""
 
     def pay(self, study_id: str, decisions: Sequence[PaymentDecision], *, by: str = LOCAL) -> int:
         """Save payment decisions, all or none; returns how many."""

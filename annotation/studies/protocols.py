@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -74,10 +75,24 @@ def parse_toml(
         # By way of JSON: strict types, and arrays are tuples.
         return model.model_validate_json(json.dumps(prepare(content), default=str))
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        said = first["msg"].removeprefix("Value error, ")
-        raise StudyError(f"{placed(where, text, first['loc'])}, {field}: {said}. Correct the field.") from error
+        place = error.errors()[0]["loc"]
+        field = ".".join(map(str, place)) or "the file"
+        raise StudyError(f"{placed(where, text, place)}, {field}: {fault_of(error)}.") from error
+
+
+def fault_of(error: ValidationError) -> str:
+    """What is wrong with the first field that ``error`` names, and what to do, without the last full stop."""
+    first, *others = error.errors()
+    place = first["loc"]
+    if first["type"] == "missing":   # before unknown ones of the same table
+        unknown = [str(one["loc"][-1]) for one in others
+                   if one["type"] == "extra_forbidden" and one["loc"][:-1] == place[:-1]]
+        near = get_close_matches(str(place[-1]), unknown, 1)
+        return f"this field is missing, and {near[0]} is not a field. Rename {near[0]}" if near else (
+            "this field is missing. Add it")
+    if first["type"] == "extra_forbidden":
+        return "there is no field of this name. Correct the name, or remove the field"
+    return f"{first['msg'].removeprefix('Value error, ')}. Correct the field"
 
 
 def placed(where: str, text: str, place: Sequence[str | int]) -> str:

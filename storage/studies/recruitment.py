@@ -116,15 +116,16 @@ class SqlRecruitmentStore:
             _release_overdue(connection, study, at - idle)
             if not has_place(_participants(connection, study_id), there) or not _take(
                     connection, study, there, at, reassign):
-                return there if there.state == "expired" else _change(
-                    connection, there, state="over-quota", code=full_code)
+                state = "expired" if there.state == "expired" else "over-quota"
+                return _change(connection, there, state=state, code=full_code)
             if there.consent and there.state == "new":
                 save_event(connection, StudyEvent(new_id(), study_id, there.annotator, "consent", "consent",
                                                   {"text": there.consent}, at))
-            return _change(connection, there, state="in", seated_at=there.seated_at or at)
+            return _change(connection, there, state="in", code="", seated_at=there.seated_at or at)
 
     def finish(
         self, study_id: str, participant_id: str, at: datetime, code: str, *, early: bool = False,
+        short: bool = False,
     ) -> Participant:
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
@@ -134,6 +135,8 @@ class SqlRecruitmentStore:
             seat = find_seat(connection, study_id, there.annotator, lock=True)
             if there.state != "in" or seat is None or not seat.total or seat.done < seat.total:
                 raise StudyError("Some items have no answer yet. Go back to the study and answer them; then finish.")
+            if short:
+                return _change(connection, there, state="expired")
             if not connection.execute(select(_event.event_id).where(
                     _event.study_id == study_id, _event.seat == seat.number, _event.kind == "finish")).first():
                 save_event(connection, StudyEvent(new_id(), study.study_id, there.annotator, "finish", "finish",
@@ -215,7 +218,11 @@ def _take(connection: Connection, study: Study, who: Participant, at: datetime, 
     assert seat is not None, "it was taken"
     connection.execute(update(tables.study_seats).where(
         _seat.study_id == study.study_id, _seat.number == seat.number).values(seen_at=at))
-    if seat.total > seat.done or (seat.total and who.state == "expired"):
+    of_seat = (_assigned.study_id == study.study_id, _assigned.seat == seat.number)
+    left = {(state, dealt is None) for state, dealt in connection.execute(
+        select(_assigned.state, _assigned.dealt).where(*of_seat))}
+    # Gold alone is no work for somebody whose own items went to others.
+    if ("open", True) in left or (("open", False) in left and ("handed_on", True) not in left):
         return True
     if own is None:   # a seat with nothing in it
         connection.execute(update(tables.study_seats).where(

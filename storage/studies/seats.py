@@ -68,8 +68,10 @@ def give_work(connection: Connection, study: Study, annotator: str, at: datetime
     if seat.released:
         _mark(connection, seat, released=False)
         _set_block(connection, seat, "handed_on", "open")
-        seat = known_seat(connection, study, annotator)
-    if seat.done >= seat.total:
+    open_work = select(_assigned.item_id).where(
+        *_of(_assigned, {"study_id": study.study_id, "seat": seat.number}), _assigned.state == "open",
+        _assigned.dealt.is_(None))
+    if connection.execute(open_work.limit(1)).first() is None:   # gold alone is no work
         _reassign(connection, study, seat.number, at, reassign)
 
 

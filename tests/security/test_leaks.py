@@ -24,9 +24,11 @@ from annotation.kinds.preference.create import create_preference_study
 from annotation.kinds.preference.sources import SurveyQuery
 from annotation.kinds.preference.survey.plan import SurveyLayout
 from annotation.kinds.ratings.create import create_session_study
+from annotation.kinds.table import KINDS
 from annotation.kinds.validity.create import create_validity_study
-from annotation.records import Item, Judgement, Study, StudyPlan
+from annotation.records import Decision, Item, Judgement, Study, StudyPlan
 from annotation.sources.targets import TargetQuery
+from annotation.studies.gold import make_gold
 from cir_core.construct.judging.sample import SampledSession
 from cir_core.construct.targets.provenance import Candidate, FoundIn, QueryCandidates
 from cir_core.construct.targets.settings import Group
@@ -98,7 +100,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 
 @dataclass(frozen=True)
 class Judged:
-    """A validity study as one judge saw it, by item."""
+    """A validity study as one judge saw it, by item: half of the items are gold."""
 
     study: Study
     items: Mapping[str, Item]
@@ -111,8 +113,13 @@ def judged(stage: Stage) -> Judged:
     with seeded("judging"):
         study = create_validity_study(
             stage.store, stage.home, "Leaks", stage.queries, stage.find,
-            StudyPlan(seats=1, overlap=1, agreement_items=0, seed=5), created_by="local", source={"form": "audit"},
+            StudyPlan(seats=2, overlap=1, agreement_items=0, seed=5), created_by="local", source={"form": "audit"},
         ).study
+    others = [one.item_id for one in stage.store.assignments(study.study_id) if one.seat == 2]
+    for item_id in others:   # gold for the judge, who has the other half as their own
+        stage.store.decide(Decision(new_id(), study.study_id, item_id, "Olga", 0, f"gold-{item_id}", valid(), "",
+                                    study.created_at))
+    make_gold(stage.store, study, KINDS["validity"].answers.dealt_extra, by="Olga")
     browser = Browser(stage.home, stage.store)
     browser.post("/study/join", study="Leaks")
     places = browser.get("study/overview", study="Leaks").json["places"]
@@ -153,6 +160,13 @@ def test_nothing_tells_whether_the_target_was_found(judged: Judged) -> None:
     items = [judged.items[item] for item in judged.seen]
     labels = [item.hidden["trace"]["aggregation"]["retriever_support_at_k"]["multimodal"] > 2 for item in items]
     assert lasting_leaks(partial(told_by, "the target was found", labels), list(judged.seen.values())) == []
+
+
+def test_nothing_tells_which_items_are_gold(judged: Judged, stage: Stage) -> None:
+    dealt = {one.item_id: one.dealt == "gold" for one in stage.store.overview(judged.study.study_id, "Ada")}
+    assert sum(dealt.values()) == len(judged.seen) / 2
+    labels = [dealt[item] for item in judged.seen]
+    assert lasting_leaks(partial(told_by, "gold", labels), list(judged.seen.values())) == []
 
 
 def test_the_size_of_earlier_panels_would_be_found(judged: Judged) -> None:

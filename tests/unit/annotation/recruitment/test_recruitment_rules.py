@@ -109,6 +109,19 @@ def test_settings_from_toml_and_what_is_wrong_in_them():
             settings_from_toml(TOML.replace(wrong, says, 1), "study.toml")
 
 
+@pytest.mark.parametrize(("wrong", "says", "message"), [
+    ("minutes = 60", "minuets = 60", "minuets: there is no field of this name. Correct the name, or remove the field."),
+    ('key = "gender"', "", "questions.1.key: this field is missing. Add it."),
+    ('key = "gender"', 'kay = "gender"',
+     "questions.1.key: this field is missing, and kay is not a field. Rename kay."),
+    ("most = 2", "most = -1", "quotas.0.most: Input should be greater than or equal to 0. Correct the field."),
+])
+def test_a_field_that_is_wrong_or_missing_is_said_in_plain_words(wrong, says, message):
+    with pytest.raises(StudyError) as refused:
+        settings_from_toml(TOML.replace(wrong, says, 1), "study.toml")
+    assert str(refused.value) == f"study.toml, {message} Nothing was changed."
+
+
 def test_screening():
     settings = settings_from_toml(TOML, "x")
     assert checked_answers(settings, {"age": "over 40", "gender": "man", "more": "x"}) == {

@@ -113,7 +113,7 @@ def test_questions_of_ones_own(here, tmp_path):
     assert "cannot be read as UTF-8" in refused("create", "validity", "V", "--from-table", queries, *asked)
     own.write_text(run("questions", "validity").replace("circus/1", "mine/1").replace("Too broad", "Too many"), "utf-8")
     said = refused("create", "sessions", "S", "--from-table", table, *asked, "--dry-run")
-    assert said.startswith("mine.toml, questions: Field required"), "a file of another kind"
+    assert said.startswith("mine.toml, questions: this field is missing"), "a file of another kind"
     assert "no kind of study 'votes'" in refused("questions", "votes")
     run("create", "validity", "V", "--from-table", queries, *asked)
     assert items("V")[0].protocol == "mine/1" and 'name = "Too many"' in run("questions", "V", "--of-study")

@@ -150,7 +150,7 @@ def test_screened_out_and_over_quota_have_ends_of_their_own(browser, services, s
 
 
 def test_a_seat_is_free_again_after_the_time_limit(browser, services, study):
-    link = invite(services, study, minutes=30, complete=DONE)
+    link = invite(services, study, minutes=30, complete=DONE, over_quota={"code": "FULL"})
     here, away = browser(), browser()
     begin(here, link, "p1")
     begin(away, link, "p2")
@@ -170,7 +170,8 @@ def test_a_seat_is_free_again_after_the_time_limit(browser, services, study):
     assert len(work(third, link)) == 1 and len(work(here, link)) == 2
     # The answer of who was away is kept, and the place is gone.
     back = away.get(f"{link}?PROLIFIC_PID=p2")
-    assert "away for too long" in back.text
+    assert "away for too long" in back.text and "FULL" in back.text
+    assert people(services, study)["p2"].code == "FULL"       # as shown: who pays is asked about it
     assert len(services.study_store.judgements(study.study_id)) == 4
 
 
@@ -189,23 +190,67 @@ def test_who_comes_back_in_time_goes_on(browser, services, study):
     assert (counts["done"], counts["assignments"]) == (4, 4)
 
 
+def rate(client, link, most=99):
+    """Answers at most so many questions of a preference study, gates too, until there is none; what is there then."""
+    for turn in range(60):
+        desk = client.get(f"{link}/study/at").json()
+        if desk["gate"] and desk["gate"]["kind"] != "finished":
+            sent = client.post(f"{link}/study/gate", json={
+                "study": "", "token": f"gate-token-{turn}", **solved(desk["gate"])})
+        elif desk["item"] and most:
+            most -= 1
+            sent = client.post(f"{link}/study/save", json={
+                "study": "", "item": desk["item"]["id"], "answer": rated(), "token": f"save-{desk['item']['id']}"})
+        else:
+            return desk
+        assert sent.status_code == 200, sent.text
+
+
 def test_a_preference_study_ends_with_the_same_page(browser, services, store, tmp_path):
     study = make_preference_study(store, tmp_path, questions=4, per_person=4, shared_by=2)
     link = invite(services, study, complete={"code": "P1"})
     client = browser()
     begin(client, link)
-    for turn in range(30):
-        desk = client.get(f"{link}/study/at").json()
-        if desk["gate"] and desk["gate"]["kind"] == "finished":
-            break
-        if desk["gate"]:
-            sent = client.post(f"{link}/study/gate", json={
-                "study": "", "token": f"gate-token-{turn}", **solved(desk["gate"])})
-        else:
-            sent = client.post(f"{link}/study/save", json={
-                "study": "", "item": desk["item"]["id"], "answer": rated(), "token": f"save-token-{turn}"})
-        assert sent.status_code == 200, sent.text
+    assert rate(client, link)["gate"]["kind"] == "finished"
     assert "P1" in client.post(f"{link}/finish").text
+
+
+@pytest.mark.parametrize("how", ["away", "released", "with gold"])
+def test_who_comes_back_to_work_that_others_have_got(browser, services, store, ada, tmp_path, how):
+    """A survey has no code for fewer questions than planned: it ends, or goes on with other people's, and never with a
+    page on which nothing can be done."""
+    study = make_preference_study(store, tmp_path, questions=16, per_person=4, forms=1, settings={"check": "none"})
+    if how == "with gold":
+        last = next(one.item_id for one in store.assignments(study.study_id) if one.seat == 3)
+        item = next(one for one in store.items(study.study_id) if one.item_id == last)
+        right = KINDS["preference"].answers.normalize(rated(), item, study, extra={"first": 1}).answer
+        store.decide(Decision("d1", study.study_id, last, "Judith", 0, "decided-1", right, "", datetime.now(UTC)))
+        assert ada.post("/studies/gold", json={"study": study.name}).status_code == 200
+    link = invite(services, study, minutes=30, people=9, over_quota={"code": "FULL"})
+    slow = browser()
+    begin(slow, link, "p1")
+    before = rate(slow, link, 1)["progress"]
+    if how == "released":
+        store.release(study.study_id, people(services, study)["p1"].annotator)
+    later = services.recruitment._clock() + timedelta(minutes=1 if how == "released" else 31)
+    services.recruitment._clock = services.studies._clock = lambda: later
+    clients = {f"p{number}": browser() for number in range(2, 6)}
+    for who, client in clients.items():    # three free seats, and then what was released
+        begin(client, link, who)
+    for who in ("p2", "p3"):
+        rate(clients[who], link)
+        assert re.search("<code>[0-9A-F]{8}<", clients[who].post(f"{link}/finish").text)
+    assert rate(clients["p5"], link, 0)["progress"]["total"] == before["total"] - 1
+    shown = slow.post(f"{link}/finish") if how == "released" else slow.get(f"{link}?PROLIFIC_PID=p1")
+    assert "away for too long" in shown.text and "FULL" in shown.text
+    assert (people(services, study)["p1"].state, people(services, study)["p1"].code) == ("expired", "FULL")
+    # Once p4 has left, there is work again, and a code at its end.
+    much_later = later + timedelta(minutes=31)
+    services.recruitment._clock = services.studies._clock = lambda: much_later
+    assert slow.get(f"{link}?PROLIFIC_PID=p1").url.path == f"{link}/work"
+    rate(slow, link)
+    assert re.search("<code>[0-9A-F]{8}<", slow.post(f"{link}/finish").text)
+    assert people(services, study)["p1"].state == "finished"
 
 
 def test_without_a_fixed_code_everybody_has_their_own(browser, services, study):

@@ -90,7 +90,7 @@ def test_a_language_model_is_asked_the_same(store, study):
     ('name = "take it"', 'name = "leave it"', r"line 13, marks\.1\.name: leave it occurs twice"),
     ('mark = "yes"', 'mark = "unsure"', r"line 12, marks\.1\.mark: no mark counts as yes"),
     ('mark = "yes"', 'mark = "maybe"', r"line 12, marks\.1\.mark: Input should be 'yes', 'no' or 'unsure'"),
-    ('intro = "Somebody asks for a picture."\n', "", r"intro: Field required"),
+    ('intro = "Somebody asks for a picture."\n', "", r"intro: this field is missing\. Add it"),
 ])
 def test_a_fault_is_named_with_its_line(old, new, said):
     assert old in OWN_MARKS

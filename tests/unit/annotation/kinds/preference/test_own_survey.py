@@ -62,10 +62,10 @@ def test_reports_have_the_words_of_the_file(store, tmp_path, pictures, study):
 @pytest.mark.parametrize(("old", "new", "said"), [
     ('"poor", ', "", r"line 5, scale: it has 4 points, and sets are rated from 1 to 5, as reports .* each of the five"),
     ('"Shelf B"', '"Shelf\\nB"', r"line 2, set_names: write each name on one line"),
-    ('noun = "shelf"', "points = 7", r"line 3, points: Extra inputs"),
-    ('reason = "Why?"\n', "", r"line 10, questions\.reason: Field required"),
+    ('noun = "shelf"', "points = 7", r"line 3, points: there is no field of this name"),
+    ('reason = "Why?"\n', "", r"line 10, questions\.reason: this field is missing"),
     ('irrelevant = "Both are useless"\n', "", r"line 10, questions: ask either irrelevant, or irrelevant_image"),
-    ("[help]", "[helps]", r"line 17, helps: Extra inputs"),
+    ("[help]", "[helps]", r"line 17, helps: there is no field of this name"),
 ])
 def test_a_fault_is_named_with_its_line(old, new, said):
     assert old in OWN_SURVEY

@@ -221,7 +221,7 @@ def test_surveys_are_checked():
         load_survey("hs-fashioniq/9")
     with pytest.raises(StudyError, match=r"own\.toml is not valid TOML"):
         parse_survey("x = ", "own.toml")
-    with pytest.raises(StudyError, match=r"own\.toml, set_names: Field required"):
+    with pytest.raises(StudyError, match=r"own\.toml, set_names: this field is missing"):
         parse_survey('protocol = "own/1"', "own.toml")
     with pytest.raises(StudyError, match=r"ask either irrelevant, or irrelevant_image and irrelevant_text"):
         parse_survey(TWICE, "own.toml")

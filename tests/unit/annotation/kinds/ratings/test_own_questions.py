@@ -144,8 +144,8 @@ def test_a_name_never_means_two_files(store, tmp_path, gallery, study):
 
 @pytest.mark.parametrize(("old", "new", "said"), [
     ("points = 7", "points = 10", r"line 4, points: .*less than or equal to 9"),
-    ("points = 7", "colour = 7", r"line 4, colour: Extra inputs"),
-    ('high = "yes"\n', "", r"line 21, questions\.2\.high: Field required"),
+    ("points = 7", "colour = 7", r"line 4, colour: there is no field of this name"),
+    ('high = "yes"\n', "", r"line 21, questions\.2\.high: this field is missing"),
     ('key = "again"', 'key = "Again!"', r"line 22, questions\.2\.key: "),
     ('key = "again"', 'key = "repair"', r"line 22, questions\.2\.key: repair occurs twice"),
     ('key = "again"', 'key = "reason"', r"line 22, questions\.2\.key: reason is another column"),
