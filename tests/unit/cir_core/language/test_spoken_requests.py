@@ -34,6 +34,14 @@ WEDDING = (
 
 # (caption, request, values that satisfy it by group; the groups not named stay as they are)
 UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
+    # What a part ought to be, in the words of any obligation, and a colour said to stand out.
+    (SHIRT, "the buttons ought to be white", {"trim": "buttons", "second_colour": "white"}),
+    (SHIRT, "the buttons have to be white", {"trim": "buttons", "second_colour": "white"}),
+    (SHIRT, "the buttons might be white", {"trim": "buttons", "second_colour": "white"}),
+    (SHIRT, "buttons in a contrasting purple", {"trim": "buttons", "second_colour": "purple"}),
+    (DRESS, "the stripes shall be in white", {"pattern": "stripes pinstripes", "second_colour": "white"}),
+    (DRESS, "the sleeves ought to be longer", {"sleeves": "elbow long"}),
+    (SHIRT, "the buttons have to go", {"trim": "none"}),
     (SHIRT, "any colour but blue", {"colour": "!blue"}),
     (SHIRT, "not blue", {"colour": "!blue"}),
     (SHIRT, "the same in a different colour", {"colour": "!blue"}),
