@@ -189,7 +189,7 @@ def test_a_named_call_that_was_accepted_is_finished_and_its_result_can_be_fetche
         before = held.call_save("token-0001")
         early = streams.enter_context(held.client.stream("GET", before))
         held.wait_for_unfinished(2)
-        later = held.call_save("token-0002")          # Gradio works on one of a kind at a time: this one waits
+        later = held.call_save("token-0002")
         app.terminate()
         wait_until_closed(app)
         late = streams.enter_context(held.client.stream("GET", later))
@@ -198,8 +198,8 @@ def test_a_named_call_that_was_accepted_is_finished_and_its_result_can_be_fetche
             told = stream.read().decode()
             assert "event: complete" in told and '"revision": 1' in told, told
     assert app.process.wait(PATIENCE) == 0, "it waits for the calls, not for the whole grace period"
-    # The same answer again is no new revision, whatever its token.
-    assert kept(app.home) == [("token-0001", 1)]
+    # The same answer again is no new revision, whatever its token; which of two calls at once is first is not promised.
+    assert kept(app.home) in ([("token-0001", 1)], [("token-0002", 1)])
     assert "Traceback" not in app.said and len(app.said.splitlines()) == 2, app.said
 
 
