@@ -9,6 +9,7 @@ What needs every image is computed from all vectors, by the methods of :class:`F
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Collection, Sequence
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from cir_core.index.engines import OVERSAMPLING, Engine, Settings
 from cir_core.index.flat import FlatIndex
-from cir_core.index.scoring import Rows, Scoring
+from cir_core.index.scoring import Products, Rows, Scoring
 from cir_core.types.records import Hit, Matrix, Vector
 
 DEEPEST = 1000      # results; longer lists are searched exactly
@@ -36,6 +37,7 @@ class ApproximateIndex(FlatIndex):
         super().__init__(features, ids)
         self.description = description
         self._engine, self._settings = engine, settings
+        self._few = Products(_read_at_random(features, self._features), ids)
 
     def search(self, vector: npt.ArrayLike, k: int, exclude: Collection[str] = ()) -> list[Hit]:
         query, hidden = self._checked(vector, 1), self._rows_of(exclude)
@@ -44,7 +46,7 @@ class ApproximateIndex(FlatIndex):
         [rows] = self._candidates(query[None], k, hidden)
         if len(rows) < k:   # as filtered engines may find: a list is never shorter than the gallery makes it
             return super().search(vector, k, exclude)
-        return self._best(rows, self._products.exact(query[None], rows)[:, 0].astype(np.float32), k)
+        return self._best(rows, self._few.exact(query[None], rows)[:, 0].astype(np.float32), k)
 
     def search_scored(self, scoring: Scoring, k: int, exclude: Collection[str] = ()) -> list[Hit]:
         hidden = self._rows_of(exclude)
@@ -87,7 +89,7 @@ class ApproximateIndex(FlatIndex):
         raising = vectors[(slopes > 0) & (np.linalg.norm(vectors, axis=1) > 0)]
         found = self._candidates(np.vstack([vectors[:1], raising, slopes[None] @ vectors]), depth, hidden)
         rows = np.unique(np.concatenate(found))
-        products = self._products.exact(vectors, rows)
+        products = self._few.exact(vectors, rows)
         for _ in range(_ROUNDS):
             best = np.argsort(-np.asarray(scoring.combine(products)), kind="stable")[:_TOP]
             direction = _slopes(scoring, products[best].mean(axis=0)) @ vectors
@@ -96,12 +98,27 @@ class ApproximateIndex(FlatIndex):
             if not len(new):
                 break
             rows = np.concatenate([rows, new])
-            products = np.concatenate([products, self._products.exact(vectors, new)])
+            products = np.concatenate([products, self._few.exact(vectors, new)])
         return rows, np.asarray(scoring.combine(products), dtype=np.float32)
 
     def _best(self, rows: Rows, scores: npt.NDArray[np.float32], k: int) -> list[Hit]:
         best = np.lexsort((rows, -scores))[:k]
         return [Hit(self.ids[rows[i]], float(scores[i]), rank) for rank, i in enumerate(best, start=1)]
+
+
+def _read_at_random(features: npt.ArrayLike, otherwise: Matrix) -> Matrix:
+    """A second mapping of a gallery's file, of which the system reads single rows: in the first one, through which
+    exact search goes from end to end, each row of a gallery larger than memory would bring 128 kB with it."""
+    mapped = features.base if isinstance(features, np.memmap) else None
+    if not (isinstance(features, np.memmap) and isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_RANDOM")):
+        return otherwise
+    try:
+        again = np.memmap(features.filename, features.dtype, "r", features.offset, features.shape)
+    except OSError:   # replaced meanwhile; the first mapping keeps what it had
+        return otherwise
+    assert isinstance(again.base, mmap.mmap)
+    again.base.madvise(mmap.MADV_RANDOM)
+    return np.asarray(again)
 
 
 def directions_of(k: int, settings: Settings) -> int:

@@ -62,8 +62,10 @@ class ListsIndex:
     def candidates(self, vectors: Matrix, k: int, settings: Settings, hidden: Rows = NO_ROWS) -> Sequence[Rows]:
         faiss = _faiss()
         queries, wanted = np.ascontiguousarray(vectors, np.float32), k + len(hidden)
-        probes = faiss.SearchParametersIVF(nprobe=settings[_PROBES])
-        parts = [shard.search(queries, wanted, params=probes) for shard in self._shards]
+        probes = faiss.SearchParametersIVF(nprobe=min(settings[_PROBES], self._shards[0].nlist))
+        # All shards have the same centroids, so which lists are near is asked once.
+        near, lists = self._shards[0].quantizer.search(queries, probes.nprobe)
+        parts = [_searched(shard, queries, wanted, lists, near, probes) for shard in self._shards]
         scores, rows = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
         best = np.argsort(-scores, axis=1, kind="stable")[:, :wanted]
         return [of[of >= 0].astype(np.int64) for of in np.take_along_axis(rows, best, axis=1)]
@@ -168,6 +170,16 @@ def _build_lists(features: Matrix, recipe: str, work: Path, progress: Progress) 
                 progress(start + index.ntotal, len(features))
             _write(index, shard)
         progress(end, len(features))
+
+
+def _searched(shard: Any, queries: Matrix, wanted: int, lists: Rows, near: Matrix, probes: Any) -> tuple[Matrix, Rows]:
+    """Scores and rows ``[n, wanted]``. faiss's own wrapper of this call takes no settings of one search."""
+    pointer = _faiss().swig_ptr
+    scores = np.empty((len(queries), wanted), np.float32)
+    rows = np.empty((len(queries), wanted), np.int64)
+    shard.search_preassigned_c(len(queries), pointer(queries), wanted, pointer(lists), pointer(near), pointer(scores),
+                               pointer(rows), False, probes)
+    return scores, rows
 
 
 def _files(folder: Path) -> list[Path]:

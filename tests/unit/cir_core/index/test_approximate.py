@@ -1,5 +1,8 @@
 """Search among candidates: what an engine can change about a list, and what it cannot."""
 
+from itertools import pairwise
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,22 @@ def guided(query):
 
 
 QUERY = FEATURES[3]
+SMAPS = Path("/proc/self/smaps")
+
+
+@pytest.mark.skipif(not SMAPS.exists(), reason="how a mapping is read stands there on Linux")
+def test_scores_read_single_rows_of_a_file(tmp_path):
+    """Not the 128 kB around each, of which a gallery larger than memory would keep nothing."""
+    path = tmp_path / "features.f32"
+    FEATURES.tofile(path)
+    mapped = np.memmap(path, "<f4", "r", shape=FEATURES.shape)
+    opened = ApproximateIndex(mapped, IDS, Engine(), {"oversampling": 2})
+    areas = SMAPS.read_text().split("VmFlags:")
+    advised = ["rr" in flags.split("\n")[0].split() for area, flags in pairwise(areas) if str(path) in area]
+    assert sorted(advised) == [False, True]    # exact search goes through the other one from end to end
+    path.unlink()
+    assert opened.search(QUERY, 20) == EXACT.search(QUERY, 20)
+    assert ApproximateIndex(mapped, IDS, Engine(), {"oversampling": 2}).search(QUERY, 20) == EXACT.search(QUERY, 20)
 
 
 @pytest.mark.parametrize("k", [1, 10, 60])
