@@ -49,7 +49,8 @@ def aggregate(runs: Sequence[RetrieverRun], *, k: int = CUTOFF, min_support: int
     if k < 1:
         raise DatasetError(f"K is {k}. Give a rank from 1 on.")
     if not 1 <= min_support <= len(runs):
-        raise DatasetError(f"The minimum support is {min_support}; give 1 to {len(runs)}, the number of retrievers.")
+        most = f"1 to {len(runs)}" if len(runs) > 1 else "1"
+        raise DatasetError(f"The minimum support is {min_support}; give {most}, the number of retrievers.")
     # By name, so that the first of several equal ranks is the first by name.
     ordered = sorted(runs, key=lambda run: run.card.retriever)
     names = tuple(run.card.retriever for run in ordered)

@@ -197,7 +197,7 @@ def test_a_failure_is_told_though_the_report_fails_too(sample, tmp_path, monkeyp
     monkeypatch.setenv("CIRQUE_LLM_MODEL", "m")
     monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
     result = sample("--retrievers", "cirevl,slerp", "--model", "settings", "--min-support", 2)
-    assert isinstance(result.exception, DatasetError) and "of 1" in str(result.exception)
+    assert isinstance(result.exception, DatasetError) and "give 1, the number of retrievers" in str(result.exception)
     assert "cirevl stopped" in result.stderr
 
 

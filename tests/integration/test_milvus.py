@@ -283,7 +283,7 @@ def test_a_collection_that_is_gone_is_built_again(server, gallery, tmp_path):
     build(tmp_path, server)
     [name] = on_server(server)
     server_at(server.address).call(lambda client: [client.drop_alias(f"cirque_{NAME}"), client.drop_collection(name)])
-    with pytest.raises(IndexUnavailable, match=f"{name} .* is not there. Build the gallery's index again: "):
+    with pytest.raises(IndexUnavailable, match=f"{name} .* does not exist\\. Build the gallery's index again: "):
         opened(gallery).search(gallery.features[1], 5)
     build(tmp_path, server)
     assert opened(gallery).search(gallery.features[1], 5) and on_server(server) != [name]
