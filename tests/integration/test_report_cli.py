@@ -326,8 +326,8 @@ def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path)
     assert not [name for name in names if name.endswith(".part")]
     assert json.loads((made / "report.json").read_text("utf-8"))["n_items"] == 4
     (made / "report.md").write_text("mine")
-    refused(SettingsError, r"already has .* more files\. Choose another folder with --out, or overwrite it with --force",
-            *keys)
+    refused(SettingsError, r"already has .* more files\. Choose another folder with --out, or overwrite it "
+            "with --force", *keys)
     assert (made / "report.md").read_text() == "mine"
     found = json.loads(run(*keys, "--force", "--json"))
     assert found["n_items"] == 4 and "Well formed?" in (made / "report.md").read_text("utf-8")
@@ -345,8 +345,8 @@ def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
         assert {name: found.read(name) for name in found.namelist()} == {
             path.relative_to(tmp_path / "folder").as_posix(): path.read_bytes()
             for path in (tmp_path / "folder").rglob("*") if path.is_file()}
-    refused(SettingsError, r"new already has report\.ZIP\. Choose another folder with --out, or overwrite it with --force",
-            *keys, archive)
+    refused(SettingsError, r"new already has report\.ZIP\. Choose another folder with --out, or overwrite it "
+            "with --force", *keys, archive)
     run(*keys, archive, "--force")
     (tmp_path / "folder.zip").mkdir()
     refused(SettingsError, "folder.zip is a folder", *keys, tmp_path / "folder.zip")
