@@ -3,7 +3,7 @@ answers is compared with people's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +61,7 @@ class Asking:
             the form has refused an earlier one, and this is what the model stays with.
         turned: ``extra`` with the sides exchanged; None for items that look the same to everybody.
         side: of a canonical answer whether it prefers what was shown first; None for neither.
+        places: units of the first question in an item, in the order in which everybody sees them, which is random.
         counted: people's answers that a report counts.
     """
 
@@ -69,6 +70,7 @@ class Asking:
     questions: Callable[[Study], tuple[ComparedQuestion, ...]]
     turned: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
     side: Callable[[Mapping[str, Any]], bool | None] | None = None
+    places: Callable[[Item], Sequence[str]] | None = None
     counted: Callable[[StudyAnswers, Selection, Rules | None], StudyAnswers] = _selected
 
 

@@ -38,4 +38,5 @@ def _codes(given: Mapping[str, Any], study: Study) -> Mapping[str, int]:
 
 
 ASKING = Asking(asked, answer, lambda study: (
-    ComparedQuestion("target", "Target or not", "nominal", lambda study: ("no", "yes"), _codes, "image"),))
+    ComparedQuestion("target", "Target or not", "nominal", lambda study: ("no", "yes"), _codes, "image"),),
+    places=lambda item: item.shown["candidates"])

@@ -33,6 +33,15 @@ class Sides:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A part of the places in an item: the share of "yes" there, of the model and of people."""
+
+    name: str
+    model: Estimate
+    people: Estimate
+
+
+@dataclass(frozen=True)
 class GroupHits:
     """``share``: of the units of a data set or category, those on which the model says what most people say."""
 
@@ -64,6 +73,7 @@ class ModelReport:
     raters: tuple[Rater, ...]
     questions: tuple[tuple[ComparedQuestion, Comparison], ...]
     sides: Sides | None
+    places: tuple[Place, ...]
     groups: tuple[GroupHits, ...]
     misses: tuple[Miss, ...]
 
@@ -101,6 +111,7 @@ def _report(
         tuple((question, compare(units.ratings, units.model, question.scale, options, units.items))
               for question, units in compared),
         _sides(asking, model, given, known) if asking.side else None,
+        _places(asking, study, chosen, given, known) if known else (),
         _groups(answers, first[1], chosen) if first else (),
         _misses(study, *first, chosen, list(given.values())) if first else ())
 
@@ -152,6 +163,30 @@ def _sides(
         ((True, False), (False, True), (None, None)), ((True, True),), ((False, False),)))
     return Sides(first([one.answer for one in given.values()]), first([one.answer for one in judgements]),
                  *(share(count, len(pairs)) for count in (same, front, back)))
+
+
+def _places(
+    asking: Asking, study: Study, items: Sequence[Item], given: Mapping[str, ModelAnswer],
+    judgements: Sequence[Judgement],
+) -> tuple[Place, ...]:
+    """By thirds of the places, on the items that the model and a person answered."""
+    if asking.places is None:
+        return ()
+    codes = asking.questions(study)[0].codes
+    met = {one.item_id for one in judgements}
+    third = {(item.item_id, unit): 3 * place // len(units) for item in items if item.item_id in met
+             for units in [asking.places(item)] for place, unit in enumerate(units)}
+
+    def shares(answers: Sequence[ModelAnswer] | Sequence[Judgement]) -> list[Estimate]:
+        said: list[list[int]] = [[], [], []]
+        for one in answers:
+            for unit, code in codes(one.answer, study).items():
+                if (part := third.get((one.item_id, unit))) is not None:
+                    said[part].append(code)
+        return [share(sum(part), len(part)) for part in said]
+
+    return tuple(Place(*of) for of in zip(
+        ("first third", "second third", "last third"), shares(list(given.values())), shares(judgements), strict=True))
 
 
 def _groups(answers: StudyAnswers, units: _Units, items: Sequence[Item]) -> tuple[GroupHits, ...]:

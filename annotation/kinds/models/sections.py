@@ -9,12 +9,21 @@ from annotation.analysis.about import finite
 from annotation.analysis.models.alternative import EPSILON, EPSILONS, FDR, LEAST_PEOPLE, LEAST_UNITS
 from annotation.analysis.models.comparison import Comparison, Pairs
 from annotation.analysis.records import Estimate, Options, ReportTable, Section
-from annotation.analysis.rendering import estimate_json, estimates_json, headline, interval_sentence, reasons, values
+from annotation.analysis.rendering import (
+    each,
+    estimate_json,
+    estimates_json,
+    headline,
+    interval_sentence,
+    reasons,
+    values,
+)
 from annotation.analysis.statistics.agreement import statistics_of
 from annotation.kinds.asking import ComparedQuestion
 from annotation.kinds.models.report import ModelReport, Sides
 from cir_core.language.base import model_alone
-from cir_core.reports.records import count, p_value, ranged, share, text
+from cir_core.reports.figures import Series, dots
+from cir_core.reports.records import Figure, count, p_value, ranged, share, text
 
 _HALF = 0.5
 _NOBODY = "No item was answered by the model and by a person."
@@ -27,7 +36,8 @@ def model_sections(models: Sequence[ModelReport], options: Options) -> tuple[Sec
 
 def _section(of: ModelReport, key: str, options: Options) -> Section:
     tables = [_winning(of, key), _agreement(of, key), _alternative(of, key), _in_place(of, key), _hits(of, key),
-              _confusion(of, key), _groups(of, key), *([_sides(of.sides, key)] if of.sides else []), _misses(of, key)]
+              _confusion(of, key), _groups(of, key), *([_sides(of.sides, key)] if of.sides else []), _places(of, key),
+              _misses(of, key)]
     failed = f" {of.failed:,} items have no answer that the form accepts." if of.failed else ""
     again = f" {of.again:,} answers were refused once and given again." if of.again else ""
     return Section(
@@ -35,7 +45,18 @@ def _section(of: ModelReport, key: str, options: Options) -> Section:
         f"The model read what people read, and saw the same images; its answers count in no other section. It answered "
         f"{of.answered:,} items.{failed}{again} All numbers are of the items that it and a person answered. "
         f"{interval_sentence(options, 'items')}",
-        tuple(_headlines(of)), tables=tuple(table for table in tables if table.rows or not of.questions))
+        tuple(_headlines(of)), figures=(_figure(of, key),) if of.questions else (),
+        tables=tuple(table for table in tables if table.rows or not of.questions))
+
+
+def _figure(of: ModelReport, key: str) -> Figure:
+    title, labels = "Same answer, mean of pairs", [question.label for question, _ in of.questions]
+    people, model = (tuple(pairs.agreement for pairs in both) for both in zip(
+        *((found.pairs_people, found.pairs_model) for _, found in of.questions), strict=True))
+    return dots(f"{key}-pairs", title,
+                f"Share of the units on which two people agree: {each(labels, people, 'share')}; a person and the "
+                f"model: {each(labels, model, 'share')}.", labels,
+                (Series("two people", people), Series("a person and the model", model)), axis="same answer", share=True)
 
 
 def _headlines(of: ModelReport) -> Iterator[Any]:
@@ -172,6 +193,15 @@ def _sides(of: Sides, key: str) -> ReportTable:
         "(--both-sides). Wilson’s intervals.", _NOBODY)
 
 
+def _places(of: ModelReport, key: str) -> ReportTable:
+    return ReportTable(
+        f"{key}-places", "Bias by place",
+        (text("place", "Place"), *ranged("model", "Model: yes", "share"), count("n_model", "Of"),
+         *ranged("people", "People: yes", "share"), count("n", "Of")),
+        tuple((one.name, *values(one.model), one.model.n, *values(one.people), one.people.n) for one in of.places),
+        "Images are in random order, so without bias the shares are alike in all thirds. Wilson’s intervals.", _NOBODY)
+
+
 def _misses(of: ModelReport, key: str) -> ReportTable:
     return ReportTable(
         f"{key}-misses", "Where people agree and the model does not",
@@ -188,6 +218,8 @@ def model_json(of: ModelReport) -> dict[str, Any]:
         "questions": {question.key: _question(question, found, of) for question, found in of.questions},
         "sides": estimates_json({"first": sides.model, "first_people": sides.people, "both_ways_same": sides.same,
                                  "both_ways_first": sides.first, "both_ways_second": sides.second}) if sides else None,
+        "places": [{"place": one.name, **estimates_json({"model": one.model, "people": one.people})}
+                   for one in of.places],
         "groups": [{"group": one.group, "name": one.name, "same": estimate_json(one.share)} for one in of.groups],
         "misses": [{"item": one.key, "people": one.people, "n": one.count, "model": one.model, "reason": one.reason}
                    for one in of.misses],

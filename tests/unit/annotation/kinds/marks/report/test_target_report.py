@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import jsonschema
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, f1_score, precision_score, recall_score
 
-from annotation.analysis.records import Options, Selection, StudyAnswers
+from annotation.analysis.records import ModelAnswer, ModelAnswers, Options, Selection, StudyAnswers
 from annotation.kinds.marks.report import thresholds
 from annotation.kinds.marks.report.agreement import Marks, mark_agreement
 from annotation.kinds.marks.report.report import target_report
@@ -232,3 +233,24 @@ def test_what_cannot_be_reported_is_refused():
         target_report(answers(QUERIES), options=Options(10, resample="people"))
     one = target_report(answers(QUERIES), Selection(people=(1,)), Options(0))
     assert [rater.name for rater in one.raters] == ["Ada"] and one.pairs == ()
+
+
+def test_bias_by_place_of_a_model_and_of_people():
+    """The model prefers what comes first. The last query, which only the model has answered, is left out."""
+    given = answers([([None] * 6, {"Ada": "ynyuny", "Ben": "ynyyny"}), ([None] * 3, {"Ada": "nyn"}), ([None] * 3, {})])
+    marks = {"i0": "yyynnn", "i1": "yun", "i2": "nnn"}
+    names = {"y": "yes", "n": "no", "u": "unsure"}
+    model = ModelAnswers("m@host", tuple(ModelAnswer(item.item_id, False, {"marks": {
+        token: names[mark] for token, mark in zip(item.shown["candidates"], marks[item.item_id], strict=True)}}, "")
+        for item in given.items), 0)
+    whole = compose(replace(given, models=(model,)), options=Options(draws=0))
+    [found] = whole.json["model_answers"]
+    assert [(one["place"], *((one[who]["value"], one[who]["n"]) for who in ("model", "people")))
+            for one in found["places"]] == [
+        ("first third", (1.0, 3), (pytest.approx(2 / 5), 5)),    # of i0 two images of each, of i1 one
+        ("second third", (0.5, 2), (1.0, 4)),                     # "unsure" is left out
+        ("last third", (0.0, 3), (pytest.approx(2 / 5), 5))]
+    section = next(one for one in whole.sections if one.key == "judge")
+    table = next(one for one in section.tables if one.key == "judge-places")
+    assert [row[0] for row in table.rows] == ["first third", "second third", "last third"]
+    assert [figure.key for figure in section.figures] == ["judge-pairs"]
