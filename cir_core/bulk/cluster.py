@@ -151,9 +151,9 @@ def _start(ray: ModuleType, address: str, options: dict[str, Any]) -> None:
             if attempts_left and "timed out during startup" in str(error):
                 continue    # Ray gives the machine half a minute
             reason = str(error).strip().partition("\n")[0].rstrip(".")
-            raise ClusterError(f"Cannot use a Ray cluster at {address} ({reason}). Start one with ray start "
-                               "(docs/how-to/scale.md), or give --ray local to use the processors of this machine."
-                               ) from error
+            raise ClusterError(f"Cannot use a Ray cluster at {address} ({reason}). Start one with ray start, with the "
+                               "same token on all machines (docs/how-to/scale.md), or give --ray local to use the "
+                               "processors of this machine.") from error
 
 
 def _check_address(address: str) -> None:

@@ -102,8 +102,9 @@ class Shards:
             raise
         except Exception as error:      # each file system has its own: botocore's are no OSError
             reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-            raise ClusterError(f"{self.area} cannot be {done}: {reason}. Check CIRQUE_RAY_STORAGE and the credentials, "
-                               "then run the same command again: what was joined is not lost.") from error
+            raise ClusterError(f"{self.area} cannot be {done}: {reason}. Check CIRQUE_RAY_STORAGE and its credentials, "
+                               "here and where ray start was run, then run the same command again: what was joined "
+                               "is not lost.") from error
 
 
 def _is_local(area: str) -> bool:

@@ -13,11 +13,19 @@ from cir_core.bulk.cluster import RayCluster
 from cir_core.encoders.specs import EncoderLoader
 from cir_core.gallery.encoding import BATCHES
 from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
+from cir_core.index.building import build_index
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
 from cir_core.settings import environment_with
+from storage.stores import open_stores
+from tests.fakes.databases import settings_of
 from tests.fakes.drawings import sample
 from tests.fakes.patience import wait_for
 from tests.fakes.places import ByBatch, Dying
 from tests.fakes.same_gallery import contents
+from web.search.presenters.results import how_found
 
 if find_spec("ray") is None:    # which is imported where it is used, once it was told to be silent
     pytest.skip("needs Ray", allow_module_level=True)
@@ -129,10 +137,7 @@ def test_captions_and_relevance_features_from_the_command_line(tmp_path):
     found = []
     for home, ray in (("here", ()), ("ray", ("--ray", "local:2"))):
         for command in commands:
-            variables = {"CIRQUE_HOME": str(tmp_path / home), "CIRQUE_RAY_CPUS": "1", "OMP_NUM_THREADS": "1",
-                         "CIRQUE_DEVICE": "cpu"}
-            subprocess.run([sys.executable, "-m", "cli.main", *command, *ray], env=environment_with(variables),
-                           check=True, capture_output=True)
+            cirque(*command, *ray, home=tmp_path / home)
         folder = tmp_path / home / "galleries" / "g"
         header, *lines, _, _ = (folder / "captions" / "captions.jsonl").read_bytes().split(b"\n")
         found.append((
@@ -142,3 +147,46 @@ def test_captions_and_relevance_features_from_the_command_line(tmp_path):
             [path.read_bytes() for end in (".f16", ".sums", ".hashes", ".json")
              for path in (folder / "relevance").glob(f"*{end}")]))
     assert found[0] == found[1]
+
+
+@pytest.mark.extended
+def test_one_machine_milvus_and_ray_give_the_same_protocol_card(tmp_path):
+    """But for the engine's row, and the digest that has it; and the same lists."""
+    milvus = pytest.importorskip("benchmarks.embedded_milvus")
+    source = sample(tmp_path / "sample", limit=240).images    # of much fewer, none are found by an engine
+    here, ray = tmp_path / "here", tmp_path / "ray"
+    cirque("index", str(source), "--name", "g", home=here)
+    cirque("index", str(source), "--name", "g", "--ray", "local:2", home=ray)
+    alone = searched(here)
+    assert searched(ray) == alone and "Index" not in alone["rows"]
+    digest = alone["card"].pop("digest")
+    with milvus.embedded_milvus(tmp_path / "milvus") as address:
+        for home in (here, ray):
+            row = build_index("g", home=home, kind=f"milvus:{address}?index=flat").row
+            found = searched(home)
+            assert found["card"].pop("index") == found["rows"].pop("Index") == row and row.startswith("milvus (Milvus ")
+            assert found["card"].pop("digest") != digest and found == alone
+
+
+def searched(home):
+    """A session of two turns: the protocol card, as it is exported and as the screen shows it, and the lists."""
+    stores = open_stores(settings_of(home))
+    service = SearchService(SearcherPool(home, BuiltinLanguageModel), stores.sessions,
+                            UploadFolder(home / "uploads", max_megapixels=4))
+    ids = service.gallery("g").ids
+    started = service.start("g", target_id=ids[33]).session_id
+    first = service.run_turn(started, "in red, with long sleeves", reference_id=ids[5]).turn
+    second = service.run_turn(started, "shorter", parent_id=first.turn_id).turn
+    [exported] = service.export(started)
+    card, shown = exported["cirque"]["protocol"], how_found(service.session(started), second)
+    stores.close()
+    assert shown["card"] == card
+    assert {first.protocol_digest, second.protocol_digest} == {card["digest"]}
+    return {"card": card, "rows": dict(shown["rows"]),
+            "lists": [(turn.hits, turn.target_rank, turn.notes) for turn in (first, second)]}
+
+
+def cirque(*command, home):
+    variables = {"CIRQUE_HOME": str(home), "CIRQUE_RAY_CPUS": "1", "OMP_NUM_THREADS": "1", "CIRQUE_DEVICE": "cpu"}
+    subprocess.run([sys.executable, "-m", "cli.main", *command], env=environment_with(variables), check=True,
+                   capture_output=True)

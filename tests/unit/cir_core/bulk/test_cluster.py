@@ -1,5 +1,6 @@
 """What can be said of a cluster without one. With one: tests/integration/test_ray.py."""
 
+import os
 import signal
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from cir_core.bulk.cluster import RayCluster
 from cir_core.bulk.places import Job
 from cir_core.errors import ClusterError
+from cir_core.settings import prepare_for_ray
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs Ray")
 
@@ -58,6 +60,21 @@ def test_an_address_of_something_else(tmp_path):
 def test_a_number_of_processors_that_is_none(address, tmp_path):
     with pytest.raises(ClusterError, match="Write local:4"):
         run(address, tmp_path)
+
+
+@pytest.mark.parametrize(("given", "mode"), [
+    ({}, None), ({"RAY_AUTH_TOKEN": "secret"}, "token"), ({"RAY_AUTH_TOKEN_PATH": "/run/token"}, "token"),
+    ({"file": "secret"}, "token"), ({"file": "secret", "RAY_AUTH_MODE": "disabled"}, "disabled"),
+])
+def test_a_token_that_is_there_is_used(given, mode, tmp_path, monkeypatch):
+    """The head of a cluster that is started where there is one asks for it; a local Ray leaves one there."""
+    variables = {"HOME": str(tmp_path)} | {name: value for name, value in given.items() if name != "file"}
+    monkeypatch.setattr(os, "environ", variables)
+    if "file" in given:
+        (tmp_path / ".ray").mkdir()
+        (tmp_path / ".ray" / "auth_token").write_text(given["file"])
+    prepare_for_ray()
+    assert variables.get("RAY_AUTH_MODE") == mode
 
 
 @needs_ray
