@@ -390,7 +390,8 @@ def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> 
     with draft_kept(page):
         page.keyboard.insert_text(long)
     gus.press("Enter")
-    expect(page.locator(".st-rubric .cq-inline:visible")).to_contain_text("The note has 30,000 characters; 20,000 is the limit")
+    expect(page.locator(".st-rubric .cq-inline:visible")).to_contain_text(
+        "The note has 30,000 characters; 20,000 is the limit")
     page.reload()
     item(page, 1)
     expect(page.get_by_label("Note")).to_have_value(long)

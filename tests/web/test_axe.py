@@ -402,6 +402,10 @@ def test_rating_sessions(visit: Visit, place: Place, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     olga.look(page, "sessions, on a phone")
     page.set_viewport_size({"width": 1440, "height": 900})
+    for _ in range(4):
+        page.keyboard.press("4")
+    with page.expect_response("**/study/save"):   # results are there from the first answer on
+        enter(page)
     page.goto(f"{place.url}/studies?study={study.name}")
     page.get_by_role("tab", name="Analysis").click()
     page.get_by_role("button", name="Show them anyway").click()
@@ -436,6 +440,10 @@ def test_marking_targets(visit: Visit, place: Place, tmp_path: Path) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     olga.look(page, "targets, on a phone")
     page.set_viewport_size({"width": 1440, "height": 900})
+    for _ in range(4):
+        page.keyboard.press("n")
+    with page.expect_response("**/study/save"):   # results are there from the first answer on
+        enter(page)
     page.goto(f"{place.url}/studies?study={study.name}")
     page.get_by_role("tab", name="Analysis").click()
     page.get_by_role("button", name="Show them anyway").click()
@@ -523,17 +531,24 @@ def test_studies(visit: Visit, place: Place) -> None:
     page.get_by_text("Plan a study").click()
     expect(page.locator(".cq-stforecast dl")).to_be_visible()
     olga.look(page, "studies")
+
+    def tab(name: str) -> None:
+        page.get_by_role("tab", name=name).click()
+
     page.goto(f"{place.url}/studies?study={begun.name}")
     expect(page.get_by_role("link", name="invitation link")).to_be_visible()
     olga.look(page, "studies, free seats")
     page.goto(f"{place.url}/studies?study={valid.name}")
+    tab("Settings")
     expect(page.get_by_role("heading", name="Plan")).to_be_visible()
+    tab("Files")
     page.get_by_text("Download").click()
     olga.look(page, "studies, validity")
     page.get_by_role("button", name="Close", exact=True).click()
     expect(page.get_by_role("dialog")).to_be_visible()
     olga.look(page, "studies, a question")
     page.goto(f"{place.url}/studies?study={preferred.name}")
+    tab("Analysis")
     expect(page.get_by_role("heading", name="Methods, adjusted")).to_be_visible()
     olga.look(page, "studies, preference")
 
