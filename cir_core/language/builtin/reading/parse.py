@@ -246,7 +246,7 @@ class _Interpreter(Operators):
         self.degree = 0
 
     def on_value(self, place: int, item: ReadItem) -> int | None:
-        if item.value_of("colour"):
+        if item.value_of("colour") and len(item.sense.pairs) == 1:   # more: a little black dress
             return self._colours(place)
         group, value = item.sense.pairs[0]
         if group == "pattern" and not self.is_caption and not self.keep and not self._is_negated() \

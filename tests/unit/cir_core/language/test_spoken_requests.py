@@ -257,6 +257,13 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "not so bare", {"trim": "!none"}),
     (TOP, "never with a print like that", {"pattern": "plain"}),
     (DRESS, "thinner stripes", {"pattern": "pinstripes"}),
+    (DRESS, "slimmer lines", {"pattern": "pinstripes"}),
+    (LONG, "with some kind of pattern", {"pattern": "!plain"}),
+    (LONG, "a bit higher up my legs", {"length": "short medium"}),
+    (DRESS, "more open at the front", {"neckline": "vneck scoop square"}),
+    (SHIRT, "it could cover more of the leg", {"length": "long"}),
+    (LONG, "more like a little black dress", {"category": "dress", "colour": "black", "length": "short"}),
+    (SHIRT, "an lbd, loose", {"category": "dress", "colour": "black", "length": "short", "fit": "loose"}),
     (UPRIGHT, "thicker stripes", {"pattern": "stripes"}),
     (UPRIGHT, "blue stripes", {"second_colour": "blue", "pattern": "stripes pinstripes"}),
     # The shape of a neckline beside its name.
