@@ -8,10 +8,11 @@ cosine with each of them and temperature τ, the encoder's zero-shot reading of 
     score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
 
 s is the product with the query (the merged text and, with weight ``picture``, the reference), w_a the weight ``asked``
-or ``kept`` (``HELD`` times that where a part of the aspect is asked for), F a floor: the encoder's doubt beyond it does
-not count. "Red rather than the other colours" is asked, not "how red": merged captions alone spread their weight over
-everything they mention. All that stays together cannot make up for one thing that was asked and is not there. What
-earlier turns asked for holds until a later one speaks of the same aspect. The whole gallery is scored.
+or ``kept`` (``HELD`` times that where a part of the aspect is asked for; ``NEEDED`` times ``asked`` for what stays and
+without which a request means another thing), F a floor: the encoder's doubt beyond it does not count. "Red rather than
+the other colours" is asked, not "how red": merged captions alone spread their weight over everything they mention. All
+that stays together cannot make up for one thing that was asked and is not there. What earlier turns asked for holds
+until a later one speaks of the same aspect. The whole gallery is scored.
 
 Where a learned reader knows the encoder (:func:`cir_core.language.readers.choosing.aspect_reader`), log p of what is
 asked is the smaller of the texts' and the reader's: they err on different images.
@@ -56,6 +57,7 @@ FROM_MARKS = "marked: "
 UNWANTED = ", marked less"   # behind the name of an aspect, beside which what stays of it is another
 MARKED = 0.04    # of the weight of what is asked (benchmarks/figures/requests.md)
 HELD = 6.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
+NEEDED = 0.5     # of the weight of what is asked: what stays and without which the request means another thing
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 _WORD = re.compile(r"\w+")
 _SMALL = frozenset({"a", "an", "and", "as", "at", "but", "for", "from", "in", "less", "like", "more", "no", "not", "of",
@@ -88,6 +90,7 @@ class Aspect:
     turn: int = 0
     marked: Side | None = None
     held: bool = False   # kept beside a part that was named: a pink belt on this red
+    needed: bool = False   # what is asked is there only with it: on stripes a pink belt has no colour of its own
 
 
 @dataclass(frozen=True)
@@ -317,6 +320,8 @@ def _part(one: Aspect) -> str:
 
 def _weight(one: Aspect, settings: Guidance) -> float:
     if not one.turn:
+        if one.needed:
+            return settings.asked * NEEDED
         return settings.kept * (HELD if one.held else 1)
     return settings.asked * (MARKED if one.marked else 1)
 
@@ -469,5 +474,6 @@ def _joined(
             f"{one.label} ({one.name})"
         name, key = (one.name + UNWANTED, unwanted) if side == "less" else (one.name, plain)
         requested[key] = Aspect(name, label, one.wanted, one.others, turn, side)
-    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others, held=one.held) for one in answered}
+    kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others, held=one.held,
+                                       needed=one.needed) for one in answered}
     return (*requested.values(), *(one for key, one in kept.items() if key not in requested))

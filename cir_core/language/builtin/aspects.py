@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from cir_core.garments.lexicon import CATEGORY, GROUPS, SECOND_COLOUR, Group
+from cir_core.garments.lexicon import CATEGORY, GROUPS, NONE, SECOND_COLOUR, Group
 from cir_core.garments.tables import table
 from cir_core.garments.zero_shot import prompts
 from cir_core.language.builtin.captions import Caption
@@ -221,6 +221,7 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
         label = f"some {group.key.replace('_', ' ')}"   # there was none
     return AspectAnswer(
         name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in _held(wanted),
+        needed=not asked and group.key in _needed(wanted),
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
     )
 
@@ -235,6 +236,17 @@ def _held(wanted: Wanted) -> frozenset[str]:
     if any(edit.operation == "swap" for edit in edits.edits) or any(not edit.of_trim for edit in second):
         return frozenset({"colour", "pattern"})
     return frozenset({"colour", "trim", "pattern"} if second else ())
+
+
+def _needed(wanted: Wanted) -> frozenset[str]:
+    """Groups that stay and without which what is asked would be another thing: a second colour is that of the buttons
+    on plain cloth alone; "the same dots on white" are dots of this colour."""
+    edits = wanted.edits
+    if any(edit.of_trim for edit in edits.of("second_colour")):
+        return frozenset({"trim", "pattern"} if wanted.slots.get("pattern") == "plain" else {"trim"})
+    kept = any(edit.operation == "keep" and edit.group in ("pattern", "trim") for edit in edits.edits)
+    shown = wanted.slots.get("second_colour", NONE) != NONE
+    return frozenset({"second_colour"} if kept and shown and edits.of("colour") else ())
 
 
 def _named(group: Group, wanted: Wanted, category: str) -> str:

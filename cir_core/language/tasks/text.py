@@ -66,6 +66,7 @@ class AspectAnswer(BaseModel):
     wanted: tuple[str, ...] = Field(min_length=1, description="Short captions, any of which satisfies it.")
     others: tuple[str, ...] = Field(min_length=1, description="Captions of the same form, of the alternatives.")
     held: SkipJsonSchema[bool] = False   # stays, and the text names a part of it: the rules alone tell
+    needed: SkipJsonSchema[bool] = False   # stays, and what is asked is there only with it: they alone tell that, too
 
 
 class AspectsAnswer(Answer):

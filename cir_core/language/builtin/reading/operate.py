@@ -4,6 +4,7 @@ on the items around a position."""
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cache
 
 from cir_core.garments.tables import listed, table
@@ -361,11 +362,24 @@ class Operators:
     def on_other(self, place: int, item: ReadItem) -> int | None:
         ahead = following(self.items, place)
         if ahead and ahead.kind == "part" and not self.is_caption:
-            self.edits.append(Edit("other", ahead.sense.group))
+            self.edits.append(Edit("other", self._other_group(place, ahead)))
         # "a different dress" asks for another one of the same kind.
         if item.text == "new" and ahead and ahead.kind == "value" and not ahead.value_of("category"):
             return None  # "a new green one"
         return self.items.index(ahead, place) + 1 if ahead and ahead.kind in ("part", "value") else None
+
+    def _other_group(self, place: int, part: ReadItem) -> str:
+        """"No red dots, another colour for them" leaves the dots, and asks for another colour of theirs."""
+        group = part.sense.group
+        them = any(item.text in ("them", "these", "those") for item in self.items[place + 2 : place + 5])
+        named = [edit for edit in self.edits[-2:] if edit.group in ("pattern", "trim") and edit.value]
+        if group != "colour" or not named:
+            return group
+        last = self.edits[-1]
+        if them and (last.operation, last.group) == ("drop", named[-1].group):
+            self.edits[-1] = replace(last, operation="set")
+        refused = (last.operation, last.group) == ("drop", "colour") and named[-1].operation == "set"
+        return "second_colour" if them or refused else group
 
     def on_more(self, place: int, item: ReadItem) -> None:
         self.degree, self.keep = 1, False

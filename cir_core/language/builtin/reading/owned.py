@@ -21,7 +21,8 @@ def owned(items: Sequence[ReadItem]) -> list[ReadItem]:
     place = 0
     while place < len(found):
         if found[place].value_of("colour"):
-            for rule in (_for_the, _that_is, _ones, _perhaps, _stays_but, _patterned_in, _instead_of_its_own, _alone):
+            for rule in (_for_the, _that_is, _ones, _perhaps, _stays_but, _turns, _patterned_in, _instead_of_its_own,
+                         _alone):
                 if (other := rule(found, place)) is not None:
                     start, thing, end = other
                     found[start:end] = thing
@@ -106,6 +107,20 @@ def _stays_but(items: Sequence[ReadItem], place: int) -> _Found | None:
     return back, _beside(items[place], items[back]), place + 1
 
 
+def _turns(items: Sequence[ReadItem], place: int) -> _Found | None:
+    """"The dots turn red", "dots go red", "dots the colour of a lemon"."""
+    back = place - 1
+    while back >= 0 and (items[back].kind in ("a", "the", "verb") or items[back].text in _words("turning")
+                         or items[back].text in ("of", "to", "should") or items[back].sense.group == "colour"):
+        back -= 1
+    between = items[back + 1 : place]
+    turned = any(item.text in _words("turning") for item in between)
+    likened = {"part", "a"} <= {item.kind for item in between} and between[0].kind in ("a", "the")
+    if back < 0 or not (turned or likened) or not is_coloured(items[back]) or _has_colour(items, back):
+        return None
+    return back, _beside(items[place], items[back]), place + 1
+
+
 def _patterned_in(items: Sequence[ReadItem], place: int) -> _Found | None:
     """"Black, spotted in orange": of two colours the pattern has the one beside it."""
     back = place - 1
@@ -142,7 +157,9 @@ def _alone(items: Sequence[ReadItem], place: int) -> _Found | None:
     between = items[back + 1 : place]
     said = {item.text for item in between}
     pronoun = said & {"it", "they", "these", "those"} and said & {"should", "must", "is", "are", "be", "could"}
-    first = items[0].kind in ("value", "part", "a", "the", "with") and [item.words for item in between] == [(",",)]
+    added = items[0].kind == "verb" and items[back - 1].kind == "a"   # "add a bow, red"
+    first = (added or items[0].kind in ("value", "part", "a", "the", "with")) and [
+        item.words for item in between] == [(",",)]
     ended = any(item.kind == "break" for item in between)
     return (back, _beside(items[place], items[back]), place + 1) if first or (pronoun and ended) else None
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from cir_core.garments.lexicon import NONE
+from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.reading.attitudes import judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.constructions import constructed
@@ -114,6 +115,14 @@ def parse_edits(text: str) -> Edits:
     translated = translate(text)
     edits = interpret(translated.text)
     return replace(edits, notes=(in_english(translated.text), *edits.notes)) if translated.pieces else edits
+
+
+@cache
+def _alone() -> dict[str, tuple[str, str]]:
+    """Group and value of words that are a whole request: a letter of a neckline, a place where a hem ends."""
+    places = table("comparatives")["places"]["length"]
+    return {"v": ("neckline", "vneck"), **{word: ("length", value) for value in ("medium", "long")
+                                           for word in listed(places[value])}}
 
 
 class _Interpreter(Operators):
@@ -246,7 +255,7 @@ class _Interpreter(Operators):
         self.degree = 0
 
     def on_value(self, place: int, item: ReadItem) -> int | None:
-        if item.value_of("colour"):
+        if item.value_of("colour") and len(item.sense.pairs) == 1:   # more: a little black dress
             return self._colours(place)
         group, value = item.sense.pairs[0]
         if group == "pattern" and not self.is_caption and not self.keep and not self._is_negated() \
@@ -303,9 +312,10 @@ class _Interpreter(Operators):
         self.of_pieces.update(range(start, end))
 
     def on_word(self, place: int, item: ReadItem) -> int:
-        if item.text == "v" and not self.is_caption and all(
-                one.kind in ("break", "a", "the", "stop") for one in (*self.items[:place], *self.items[place + 1 :])):
-            self._set(Edit("set", "neckline", "vneck"))   # "V?"
+        alone = not self.is_caption and all(
+            one.kind in ("break", "and", "a", "the", "stop") for one in (*self.items[:place], *self.items[place + 1 :]))
+        if alone and (found := _alone().get(item.text)):
+            self._set(Edit("set", *found))   # "V?", "knee"
             return place + 1
         beside = [one.kind for one in (*self.items[max(0, place - 1) : place], *self.items[place + 1 : place + 2])]
         if item.text == "v" and not self.is_caption and not self._is_negated() and beside[:1] in (["a"], ["and"]) \
@@ -411,6 +421,8 @@ class _Interpreter(Operators):
 
     def _is_compared(self, place: int) -> bool:
         """Whether the colour at ``place`` follows "than", behind a colour that was asked for."""
+        while place and (self.items[place - 1].kind == "the" or self.items[place - 1].text == "that"):
+            place -= 1   # "than this green"
         before = self.items[place - 1].text if place else ""
         last = self.edits[-1] if self.edits else None
         return before == "than" and last is not None and (last.operation, last.group) == ("set", "colour")

@@ -257,6 +257,16 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "not so bare", {"trim": "!none"}),
     (TOP, "never with a print like that", {"pattern": "plain"}),
     (DRESS, "thinner stripes", {"pattern": "pinstripes"}),
+    (DRESS, "slimmer lines", {"pattern": "pinstripes"}),
+    (LONG, "knee", {"length": "medium"}), (SHIRT, "ankle?", {"length": "long"}),
+    (LONG, "calf, please", {"length": "medium"}),
+    (SHIRT, "greener than this blue", {"colour": "green"}), (LONG, "redder than the orange", {"colour": "red"}),
+    (LONG, "with some kind of pattern", {"pattern": "!plain"}),
+    (LONG, "a bit higher up my legs", {"length": "short medium"}),
+    (DRESS, "more open at the front", {"neckline": "vneck scoop square"}),
+    (SHIRT, "it could cover more of the leg", {"length": "long"}),
+    (LONG, "more like a little black dress", {"category": "dress", "colour": "black", "length": "short"}),
+    (SHIRT, "an lbd, loose", {"category": "dress", "colour": "black", "length": "short", "fit": "loose"}),
     (UPRIGHT, "thicker stripes", {"pattern": "stripes"}),
     (UPRIGHT, "blue stripes", {"second_colour": "blue", "pattern": "stripes pinstripes"}),
     # The shape of a neckline beside its name.
@@ -668,3 +678,21 @@ def test_straps_are_no_sleeves():
                                   "plane", "shore", "thing", "paint", "hat", "sue", "boring", "wedding"])
 def test_english_words_are_not_corrected(word: str) -> None:
     assert not [note for note in merge(SHIRT, f"the {word}").notes if note.startswith("treated")]
+
+
+_BELTED = "a slim fit short red plain dress with long sleeves, a v-neck and a navy belt"
+_DOTTED = "a slim fit short red and navy polka dot dress with long sleeves and a v-neck"
+
+
+@pytest.mark.parametrize(("caption", "text", "needed"), [
+    (_BELTED, "make the belt pink", {"pattern"}), (_BELTED, "with black buttons", {"pattern"}),
+    (_BELTED, "the piping in white", {"pattern"}), (_BELTED, "the trim should be red", {"pattern", "trim"}),
+    (_DOTTED, "a pink belt", set()), (_DOTTED, "red dots", set()), (_DOTTED, "make it longer", set()),
+    (_DOTTED, "the same dots on a white ground", {"second colour"}),
+    (_DOTTED, "black, but keep the dots", {"second colour"}),
+    (_BELTED, "same belt, dress in white", {"second colour"}), (_BELTED, "keep the belt, with long sleeves", set()),
+    ("a slim fit short red plain dress with no trim", "white with the same pattern", set()),
+])
+def test_what_a_request_needs_of_what_stays(caption: str, text: str, needed: set[str]) -> None:
+    """On plain cloth the second colour is the belt's; "the same dots" have their colour."""
+    assert {one.name for one in aspects(caption, text).aspects if one.needed} == needed

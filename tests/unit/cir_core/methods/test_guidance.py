@@ -61,8 +61,20 @@ def test_what_is_held_beside_a_part_weighs_six_times_what_stays():
     assert held.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 1.1), abs=1e-12)
 
 
+def test_what_a_request_needs_weighs_half_of_what_is_asked():
+    needed = replace(SIZE, held=True, needed=True)
+    found = guided_score(np.eye(32, dtype=np.float32)[4], (COLOUR, needed), SETTINGS, FakeEncoder())
+    products = np.array([[0.6, 0.3, 0.1, 0.2, 0.2, 0.2]])
+    red = math.log(math.exp(3) / (math.exp(3) + math.exp(1) + math.exp(2)))
+    total = 0.6 + 0.5 * (red + FLOOR) + 0.25 * (math.log(0.5) + FLOOR)
+    assert found.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.75), abs=1e-12)
+
+
 def test_only_the_rules_tell_what_is_held():
     assert "held" not in json.dumps(AspectsAnswer.model_json_schema())
+    assert "needed" not in json.dumps(AspectsAnswer.model_json_schema())
+    needed = BLUE_STAYS.model_copy(update={"needed": True})
+    assert [one.needed for one in _joined([RED, needed], (), 1)] == [False, True]
     stays = BLUE_STAYS.model_copy(update={"held": True})
     assert [one.held for one in _joined([RED, stays], (), 1)] == [False, True]
 
