@@ -80,8 +80,8 @@ def _of_route(served: Served, route: Route, known: Mapping[str, Sequence[Any]]) 
     def ask(path: Mapping[str, str], query: Mapping[str, str] = {}, **more: Any) -> str:
         where = route.path
         for name, value in path.items():
-            where = re.sub(r"\{" + name + r"(:path)?\}", lambda _, value=value: quote(value, safe="", errors="replace"),
-                           where)
+            part = quote(value if isinstance(value, bytes) else value.encode(errors="replace"), safe="")
+            where = re.sub(r"\{" + name + r"(:path)?\}", lambda _, part=part: part, where)
         where += f"?{urlencode(query, errors='replace')}" if query else ""
         return str(served.ask(route.method, where, who=who, **more).status_code)
 

@@ -548,7 +548,7 @@ def test_studies(visit: Visit, place: Place) -> None:
     expect(page.get_by_role("dialog")).to_be_visible()
     olga.look(page, "studies, a question")
     page.goto(f"{place.url}/studies?study={preferred.name}")
-    tab("Analysis")
+    tab("Quality")
     expect(page.get_by_role("heading", name="Methods, adjusted")).to_be_visible()
     olga.look(page, "studies, preference")
 

@@ -208,7 +208,7 @@ export function peopleTable(/** @type {Screen} */ screen, /** @type {OneStudy} *
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
     study.words.unsure ? h("th", { scope: "col", class: "num", text: "Unsure" }) : null, h("th", { scope: "col", class: "num", text: "Median time" }),
     h("th", { scope: "col", class: "num", text: "Last seen" }), study.words.survey ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
-  return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
+  return [title, h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
 }
 
@@ -249,7 +249,7 @@ export function ratingsPart(query, secret) {
 
 function shown(/** @type {SessionMeans} */ { questions, rows }) {
   const cell = (/** @type {string} */ text) => h("td", { class: "num", text });
-  return [h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable" },
+  return [h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: "cq-sttable" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Source" }), h("th", { scope: "col", class: "num", text: "Rated sessions" }), h("th", { scope: "col", class: "num", text: "Answers" }),
       questions.map(({ name, text }) => h("th", { scope: "col", class: "num", text: name, title: text })))),
     h("tbody", {}, rows.map(({ source, subset, sessions, rated, ratings, means }) => h("tr", { class: subset ? "cq-stpart" : "" },

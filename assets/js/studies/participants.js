@@ -139,7 +139,7 @@ export function participantsPart(name, query) {
     drawn();
     const head = ["", "Id", "State", "Answered", "Minutes", "Code", "Payment"].map((text, at) => h("th", { scope: "col", class: at === 3 || at === 4 ? "num" : "", text }));
     return [h("div", { class: "cq-row" }, choose, buttons, fileMenu("Payment files", FILES.map(([form, what, kind]) => ({ what: what ?? "", kind, address: () => at(`studies/participants?${query}&form=${form}`) })), toast)),
-      h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)))];
+      h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: "cq-sttable" }, h("thead", {}, h("tr", {}, head)), h("tbody", {}, rows)))];
   }
 
   function draw() {

@@ -47,7 +47,7 @@ function shown(/** @type {Results} */ { rows, total, categories, reasons, flags 
   const of = (row, key) => row.primary[key] ?? row[/** @type {"undecided"} */ (key)];
   return [table2(rows, total),
     h("div", { class: "cq-sttitle" }, h("h3", { text: "Categories" }), codesButton(categories.map(({ code }) => code))), h("div", { class: "cq-stbars" }, all.map((row) => stacked(row, kinds, of, row === total))),
-    h("div", { class: "cq-stscroll" }, h("table", { class: rows.length > 2 ? "cq-sttable" : "cq-sttable cq-stcategories" },
+    h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: rows.length > 2 ? "cq-sttable" : "cq-sttable cq-stcategories" },
       h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Category" }), all.map((row) => h("th", { scope: "col", class: "num", text: row.dataset })))),
       h("tbody", {}, kinds.map(([key, name]) => h("tr", {}, h("th", { scope: "row" }, h("i", { class: "cq-swatch", "data-category": key }), name,
           h("code", { class: "cq-stcode", text: key, hidden: !codes || REST.some(([rest]) => rest === key) })),
@@ -77,7 +77,7 @@ function table2(/** @type {SubsetRow[]} */ rows, /** @type {SubsetRow} */ total)
   const line = (row, head) => h("tr", { class: head ? "total" : "" }, h("th", { scope: "row", text: row.dataset, dir: "auto" }),
     groups.map(([, audited, valid]) => [h("td", { class: "num", text: count(row[audited]) }), h("td", { class: "num", text: count(row[valid]) })]),
     h("td", { class: "num" }, h("b", { text: count(row.validated) })), h("td", { class: "num", text: `${percent(row.validated, row.audited)} %` }));
-  return h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-sttwo" },
+  return h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: "cq-sttable cq-sttwo" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col", rowspan: 2, text: "Data set" }),
       groups.map(([name]) => h("th", { scope: "colgroup", colspan: 2, text: name })),
       h("th", { scope: "colgroup", colspan: 2, text: "All" })),

@@ -78,7 +78,7 @@ const number = (/** @type {string} */ text) => h("td", { class: "num", text });
 /** @type {(value: number | null, told: (value: number) => string) => HTMLElement} */
 const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Not recorded", text: "–" }) : number(told(value)));
 /** @type {(heads: string[][], rows: Child, kind?: string) => HTMLElement} */
-const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
+const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: `cq-sttable ${kind}` },
   h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
 
 function qualityTable(/** @type {PersonQuality[]} */ people, /** @type {boolean} */ sets) {

@@ -29,7 +29,7 @@ function shown(/** @type {TargetCounts} */ { threshold, rows }) {
   const heads = [["Marked queries", ""], ["Answers", ""], ["Yes", "Images with more yes than no"], ["No", "Images with more no than yes"],
     ["Undecided", "As many yes as no"], ["Confirmed", `Of the images with a confidence of ${threshold} or more, those with a yes`],
     ["Missed", `Images with a yes and a confidence below ${threshold}, or none`], ["Own target", "The data set’s own targets with a yes"]];
-  return [h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable" },
+  return [h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: "cq-sttable" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Data set" }), heads.map(([text, title]) => h("th", { scope: "col", class: "num", text, title })))),
     h("tbody", {}, rows.map((row) => h("tr", {}, h("th", { scope: "row", text: row.dataset ?? "All", dir: "auto" }),
       part(row.marked, row.queries), cell(count(row.answers)), cell(count(row.yes)), cell(count(row.no)), cell(count(row.undecided)),

@@ -32,6 +32,6 @@ export function columnFields(kind, table, columns, changed) {
 }
 
 // The first rows, as they were read.
-export const firstRows = (/** @type {DraftTable} */ { names, head }) => h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable" },
+export const firstRows = (/** @type {DraftTable} */ { names, head }) => h("div", { class: "cq-stscroll", tabindex: "0" }, h("table", { class: "cq-sttable" },
   h("thead", {}, h("tr", {}, h("th", {}), names.map((name) => h("th", { scope: "col", text: name, dir: "auto" })))),
   h("tbody", {}, head.map(([where, ...cells]) => h("tr", {}, h("th", { scope: "row", text: where }), cells.map((cell) => h("td", { text: cell.slice(0, SHOWN), dir: "auto" })))))));
