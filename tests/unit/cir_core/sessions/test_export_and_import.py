@@ -51,7 +51,8 @@ def a_full_session() -> SearchSession:
     vector = np.arange(64, dtype=np.float32)
     parts = {"guidance": Guidance(1.1, 0.2, 0.4, 0.03),
              "aspects": (Aspect("colour", "red", ("in red",), ("in blue",), 1, "more"),
-                         Aspect("pattern", "striped", ("striped",), ("plain",), held=True)),
+                         Aspect("pattern", "striped", ("striped",), ("plain",), held=True),
+                         Aspect("trim", "belt", ("a belt",), ("no trim",), needed=True)),
              "shown": Shown(vector), "unclear": Unclear(("party",), ("in red",)), "relevance": Relevance()}
     first = turn_maker(session.session_id, None, target_rank=9, turn_id="t1",
                        composition=a_composition().with_parts(parts))(one, 1)
