@@ -299,8 +299,8 @@ def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
 
 def prepare_for_ray() -> None:
     """Before Ray is imported: it reports how it is used to its makers unless it is told not to, and prints a paragraph
-    for each worker that dies. A cluster asks for the token that its head found when it was started, and Ray before 2.61
-    does not show it to a cluster whose address it is given; one that asks for none does not mind."""
+    for each worker that dies. A cluster asks for the token that its head found when it was started, and Ray (2.60)
+    does not send it to a cluster whose address it is given; one that asks for none ignores it."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     named = os.environ.get("RAY_AUTH_TOKEN") or os.environ.get("RAY_AUTH_TOKEN_PATH")

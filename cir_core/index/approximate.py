@@ -109,12 +109,11 @@ class ApproximateIndex(FlatIndex):
 def _read_at_random(features: npt.ArrayLike, otherwise: Matrix) -> Matrix:
     """A second mapping of a gallery's file, of which the system reads single rows: in the first one, through which
     exact search goes from end to end, each row of a gallery larger than memory would bring 128 kB with it."""
-    mapped = features.base if isinstance(features, np.memmap) else None
-    if not (isinstance(features, np.memmap) and isinstance(mapped, mmap.mmap) and hasattr(mmap, "MADV_RANDOM")):
-        return otherwise
+    if not (isinstance(features, np.memmap) and isinstance(features.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM")):
+        return otherwise   # base: not a part of a mapping
     try:
         again = np.memmap(features.filename, features.dtype, "r", features.offset, features.shape)
-    except OSError:   # replaced meanwhile; the first mapping keeps what it had
+    except (OSError, ValueError):   # gone or shorter by now; the first mapping keeps what it had
         return otherwise
     assert isinstance(again.base, mmap.mmap)
     again.base.madvise(mmap.MADV_RANDOM)

@@ -7,7 +7,6 @@ import json
 import re
 import sys
 import threading
-import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -87,19 +86,17 @@ class Participant:
         self._client.close()
 
     def send(self, method: str, path: str, **sent: Any) -> httpx.Response:
-        until = time.monotonic() + PATIENCE
-        while True:
+        def ask() -> tuple[httpx.Response] | None:    # a response that refuses is false
             self._turn += 1
             try:
-                answer = self._client.request(method, self.urls[self._turn % len(self.urls)] + path, **sent)
+                return (self._client.request(method, self.urls[self._turn % len(self.urls)] + path, **sent),)
             except httpx.TransportError:
-                if time.monotonic() > until:
-                    raise
                 self.retried += 1
-                time.sleep(0.05)
-                continue
-            self.heard.append(f"{answer.url.path} {json.dumps(dict(answer.headers))} {answer.text}")
-            return answer
+                return None
+
+        [answer] = wait_for(ask)
+        self.heard.append(f"{answer.url.path} {json.dumps(dict(answer.headers))} {answer.text}")
+        return answer
 
     def open(self, method: str = "GET", **sent: Any) -> None:
         """The link, as the site that they come from has it."""

@@ -14,14 +14,20 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.fakes import forked
+from tests.fakes import drawn, forked
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import environment_of
 from tests.fakes.forked import Running
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.web import screen
 from tests.web.browsing import at_rest, new_context
-from tests.web.conftest import ROOT, wait_for_address
+from tests.web.conftest import IMAGES, ROOT, wait_for_address
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Of each test: a server tells what else serves its home."""
+    return drawn.home(tmp_path / "home", IMAGES)
 
 
 @pytest.fixture

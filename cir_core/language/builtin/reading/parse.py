@@ -121,8 +121,8 @@ def parse_edits(text: str) -> Edits:
 def _alone() -> dict[str, tuple[str, str]]:
     """Group and value of words that are a whole request: a letter of a neckline, a place where a hem ends."""
     places = table("comparatives")["places"]["length"]
-    return {"v": ("neckline", "vneck"), **{word: ("length", value) for value in ("medium", "long")
-                                           for word in listed(places[value])}}
+    return {"v": ("neckline", "vneck"), **{word: ("length", value) for value, words in places.items()
+                                           for word in listed(words)}}
 
 
 class _Interpreter(Operators):

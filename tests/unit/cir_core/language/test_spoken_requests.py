@@ -258,7 +258,7 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (TOP, "never with a print like that", {"pattern": "plain"}),
     (DRESS, "thinner stripes", {"pattern": "pinstripes"}),
     (DRESS, "slimmer lines", {"pattern": "pinstripes"}),
-    (LONG, "knee", {"length": "medium"}), (SHIRT, "ankle?", {"length": "long"}),
+    (LONG, "knee", {"length": "medium"}), (LONG, "thigh", {"length": "short"}), (SHIRT, "ankle?", {"length": "long"}),
     (LONG, "calf, please", {"length": "medium"}),
     (SHIRT, "greener than this blue", {"colour": "green"}), (LONG, "redder than the orange", {"colour": "red"}),
     (LONG, "with some kind of pattern", {"pattern": "!plain"}),
