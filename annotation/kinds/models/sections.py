@@ -196,8 +196,8 @@ def _sides(of: Sides, key: str) -> ReportTable:
 def _places(of: ModelReport, key: str) -> ReportTable:
     return ReportTable(
         f"{key}-places", "Bias by place",
-        (text("place", "Place"), *ranged("model", "Model: yes", "share"), count("n_model", "Of"),
-         *ranged("people", "People: yes", "share"), count("n", "Of")),
+        (text("place", "Place"), *ranged("model", "Model: yes", "share"), count("n_model", "Its marks"),
+         *ranged("people", "People: yes", "share"), count("n", "Their marks")),
         tuple((one.name, *values(one.model), one.model.n, *values(one.people), one.people.n) for one in of.places),
         "Images are in random order, so without bias the shares are alike in all thirds. Wilson’s intervals.", _NOBODY)
 
