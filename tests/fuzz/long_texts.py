@@ -77,10 +77,10 @@ def _of_route(served: Served, route: Route, known: Mapping[str, Sequence[Any]]) 
     # Signed out nobody can be asked for anything any more.
     who = "" if route.path == "/sign-out" else "admin"
 
-    def ask(path: Mapping[str, str], query: Mapping[str, str] = {}, **more: Any) -> str:
+    def ask(path: Mapping[str, Any], query: Mapping[str, str] = {}, **more: Any) -> str:
         where = route.path
         for name, value in path.items():
-            part = quote(value if isinstance(value, bytes) else value.encode(errors="replace"), safe="")
+            part = quote(value if isinstance(value, bytes) else str(value).encode(errors="replace"), safe="")
             where = re.sub(r"\{" + name + r"(:path)?\}", lambda _, part=part: part, where)
         where += f"?{urlencode(query, errors='replace')}" if query else ""
         return str(served.ask(route.method, where, who=who, **more).status_code)

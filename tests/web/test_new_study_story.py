@@ -105,6 +105,9 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     assert list((app.home / "new-studies").iterdir()) == []             # what was sent is gone
 
     page.get_by_role("tab", name="Settings").click()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.reload()
+    expect(page.get_by_role("tab", name="Settings")).to_be_in_viewport(ratio=1)   # not all tabs fit
     page.get_by_role("button", name="Remove").click()
     page.get_by_label("Type its name to remove it").fill(NAME)
     page.get_by_role("dialog").get_by_role("button", name="Remove").click()

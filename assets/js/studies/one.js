@@ -163,7 +163,13 @@ function tabsOf(names, panes) {
     const chosen = Math.max(0, names.findIndex((name) => name === wanted));
     links.forEach((one, number) => { one.setAttribute("aria-selected", String(number === chosen)); one.tabIndex = number === chosen ? 0 : -1; });
     boxes.forEach((box, number) => { box.hidden = number !== chosen; });
+    centre();
   }
+  function centre() {   // of the bar alone: the page stays where it is
+    const tab = links.find((one) => one.tabIndex === 0)?.getBoundingClientRect(), shown = bar.getBoundingClientRect();
+    if (tab) bar.scrollLeft += tab.left + tab.width / 2 - shown.left - shown.width / 2;
+  }
+  new ResizeObserver(centre).observe(bar);   // also once it is on the page; a phone shows only some of the tabs
   show(url().searchParams.get("tab"));
   return h("div", {}, bar, boxes);
 }
