@@ -104,7 +104,7 @@ class Throttle:
         if everywhere > left and not self._has_been(name, address, now):
             seconds = math.ceil(everywhere)
             raise TooManyTries(f"Too many wrong passwords for this name, from elsewhere too. Wait {_duration(seconds)} "
-                               "and try again, or sign in from where you have done so before.", seconds, "name")
+                               "and try again, or sign in from an address you have used before.", seconds, "name")
         if left > 0:
             seconds = math.ceil(left)
             raise TooManyTries(f"Too many wrong passwords. Wait {_duration(seconds)} and try again.", seconds,

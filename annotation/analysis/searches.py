@@ -150,7 +150,7 @@ def _how_many_more(turns: Sequence[JudgedTurn], overall: SearchFigures, draws: i
 
 def search_tables(report: SearchReport) -> tuple[ReportTable, ...]:
     """One for all turns, one each by turn, class of requests and method, and one of their combinations."""
-    note = (f"Satisfaction: of the thumbs on the first {FIRST} results of a turn, those that say “this is what I "
+    note = (f"Satisfaction: share of thumbs on the first {FIRST} results of a turn that say “this is what I "
             "asked for”; 95 % bootstrap intervals over sessions. Covered: of these results, those with a thumb.")
     tables = (
         ("searches", "All searches", (), {(): report.overall}),

@@ -52,5 +52,5 @@ def save_figure(whole: WholeReport, key: str, path: Path | str, style: Style = S
         raise StudyError(f"This report has no figure {quoted(key)}. It has: {', '.join(found) or 'none'}.")
     form = Path(path).suffix.removeprefix(".").lower()
     if form not in get_args(ImageForm):
-        raise StudyError(f"{path} does not say what to write. End it with .svg, .pdf or .png.")
+        raise StudyError(f"{path} does not name a format. End it with .svg, .pdf or .png.")
     write_atomically(Path(path), image_files(found[key], style, (cast(ImageForm, form),))[form])

@@ -36,7 +36,7 @@ class DesignField:
     explained: str = ""
 
 
-SECONDS = DesignField("seconds", "Seconds per item", 60, 1, 86_400, "Time for an item, for the forecast.")
+SECONDS = DesignField("seconds", "Seconds per item", 60, 1, 86_400, "Time per item, for the forecast.")
 SEED = DesignField("seed", "Random seed", 0, 0, 2**31 - 1, "The same seed assigns the same items.")
 PLAN = (
     DesignField("people", "People", 2, 1, 1000, "More may join."),

@@ -67,7 +67,7 @@ class Question(Part):
         if len(set(self.answers)) != len(self.answers):
             raise ValueError(f"question {self.key} has an answer twice")
         if unknown := [one for one in self.accepts if one not in self.answers]:
-            raise ValueError(f"question {self.key} accepts {quoted(unknown[0])}, which is none of its answers")
+            raise ValueError(f"question {self.key} accepts {quoted(unknown[0])}, which is not one of its answers")
         return self
 
 

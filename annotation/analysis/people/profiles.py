@@ -58,7 +58,7 @@ def people_tables(of: People, more: str) -> tuple[ReportTable, ...]:
                *values(one.without), *values(one.difference),
                reasons({"As the majority": one.agreement, "κ": one.kappa, more: one.severity, "α": one.without}))
               for rater, one in zip(of.raters, of.against, strict=True)),
-        f"As the majority: the share of the same answers as more of the other people give than any other; {of.unit}s "
+        f"As the majority: share of answers equal to the most common answer of the others; {of.unit}s "
         "without one are left out. α without: of the others; less α of all: above 0, they agree more with each other "
         "than with this person.", "No answers yet.")
     if of.confusions is None:
@@ -70,7 +70,7 @@ def people_tables(of: People, more: str) -> tuple[ReportTable, ...]:
         tuple((rater.name, true, *(float(rate) if row.any() else None for rate in row))
               for rater, rates in zip(of.raters, of.confusions.rates, strict=True)
               for true, row in zip(of.categories, rates, strict=True)),
-        "By the model of Dawid and Skene (1979), which estimates what is true and each person’s errors together, over "
+        "The model of Dawid and Skene (1979) estimates true answers and each person’s errors jointly, over "
         f"{of.unit}s with two answers or more. It takes people as independent, and trusts the majority. Probably true: "
         + ", ".join(f"{name} {100 * value:.0f} %"
                     for name, value in zip(of.categories, of.confusions.shares, strict=True)) + ".")
@@ -92,7 +92,7 @@ def people_figure(of: People, what: str) -> tuple[Figure, ...]:
 def people_how(of: People) -> list[tuple[str, str]]:
     found = [("Majority of the others", f"Of each person, over the {of.unit}s on which the others have one; intervals "
               f"over draws of {of.unit}s. κ: Cohen’s."),
-             ("α without the person", "Krippendorff’s α of the others; less α of all, in the same draws."),
+             ("α without the person", "Krippendorff’s α of the others; less α of all, in the same resamples."),
              ("Who judges alike", "scipy, average linkage (UPGMA) of 1 less the share of the same answers.")]
     if of.confusions is not None:
         found.append(("Dawid–Skene", "The EM algorithm of their paper, own code, from shares of answers until nothing "
@@ -121,4 +121,4 @@ def side_table(raters: Sequence[Rater], first: Sequence[Estimate]) -> ReportTabl
         (text("person", "Person"), *ranged("first", "First side preferred", "share"), count("n", "Preferences"),
          text("reason", "Remark")),
         tuple((rater.name, *values(one), one.n, one.reason) for rater, one in zip(raters, first, strict=True)),
-        "50 % without position bias; Wilson’s intervals.", "No answer counts.")
+        "50 % without position bias; Wilson’s intervals.", "No answers are counted.")

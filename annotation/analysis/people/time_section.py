@@ -43,14 +43,14 @@ def times_section(of: Times, what: str, kind: ColumnKind, unit: str) -> tuple[Se
          text("reason", "Remark")),
         tuple((one.name, one.answers, one.seconds.value, one.same.value, one.value.value,
                reasons({"Seconds": one.seconds, "As the majority": one.same, what: one.value})) for one in of.thirds),
-        f"Of people with {LEAST} answers or more.", _unordered(of))
+        f"For people with at least {LEAST} answers.", _unordered(of))
     drift = ReportTable(
         "drift", "Drift from the first third to the last",
         (text("what", "What"), *ranged("value", "Change"), count("people", "People"), text("reason", "Remark")),
         tuple((name, *values(of.drift[key]), of.drift[key].n, of.drift[key].reason)
               for key, name in (("seconds", "Seconds, last by first"), ("same", "As the majority of the others"),
                                 ("value", what))),
-        "Mean over people; intervals over draws of people. Of seconds the ratio, geometric mean; else the difference.")
+        "Mean over people; intervals resample people. For seconds: ratio, geometric mean; otherwise: difference.")
     return (Section(
         "times", "Time and order",
         "Whether people get faster, agree less or answer differently towards the end. "

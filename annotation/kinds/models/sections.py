@@ -38,12 +38,12 @@ def _section(of: ModelReport, key: str, options: Options) -> Section:
     tables = [_winning(of, key), _agreement(of, key), _alternative(of, key), _in_place(of, key), _hits(of, key),
               _confusion(of, key), _groups(of, key), *([_sides(of.sides, key)] if of.sides else []), _places(of, key),
               _misses(of, key)]
-    failed = f" {of.failed:,} items have no answer that the form accepts." if of.failed else ""
-    again = f" {of.again:,} answers were refused once and given again." if of.again else ""
+    failed = f" {of.failed:,} items have no valid answer." if of.failed else ""
+    again = f" {of.again:,} answers were invalid at first and were requested again." if of.again else ""
     return Section(
         key, f"Model against people: {model_alone(of.model)}",
-        f"The model read what people read, and saw the same images; its answers count in no other section. It answered "
-        f"{of.answered:,} items.{failed}{again} All numbers are of the items that it and a person answered. "
+        f"The model got the same texts and images as people; its answers are used in no other section. It answered "
+        f"{of.answered:,} items.{failed}{again} All numbers are over the items that it and a person answered. "
         f"{interval_sentence(options, 'items')}",
         tuple(_headlines(of)), figures=(_figure(of, key),) if of.questions else (),
         tables=tuple(table for table in tables if table.rows or not of.questions))
@@ -85,7 +85,7 @@ def _severity(of: Comparison) -> list[tuple[str, Estimate, Estimate]]:
     if of.scale == "nominal" and len(of.categories) != 2:
         return []
     what = "in points" if of.scale == "ordinal" else f"share of “{of.categories[1]}”"
-    return [(f"The model less people’s mean, {what}", Estimate(None, 0), of.model.severity)]
+    return [(f"The model minus people’s mean, {what}", Estimate(None, 0), of.model.severity)]
 
 
 def _agreement(of: ModelReport, key: str) -> ReportTable:

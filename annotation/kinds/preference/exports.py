@@ -68,7 +68,7 @@ _TIMES = (
            lambda row: None if row.imported else row.judgement.seconds or None),
     Column("answered_at", "time", "when the answer was saved; empty where it is not known",
            lambda row: None if row.imported else tables.in_utc(row.judgement.created_at)),
-    Column("excluded", "texts", "rules of the study that take the answer out", lambda row: list(row.excluded)),
+    Column("excluded", "texts", "rules of the study that exclude the answer", lambda row: list(row.excluded)),
 )
 _JUDGEMENT = (
     *_ITEM,
@@ -76,8 +76,8 @@ _JUDGEMENT = (
               lambda row, number: row.item.hidden["methods"][number - 1]),
     *_of_sets("set", "texts", "image ids of set 1, the best first; of released files in their order",
               "image ids of set 2, likewise", lambda row, number: list(row.item.hidden["set_ids"][number - 1])),
-    *_of_sets("target_in", "flag", "whether set 1 holds a target; empty where no target is known",
-              "whether set 2 holds a target; empty likewise", lambda row, number: row.has_target(number)),
+    *_of_sets("target_in", "flag", "whether set 1 contains a target; empty where no target is known",
+              "whether set 2 contains a target; likewise", lambda row, number: row.has_target(number)),
     *_PERSON,
     _REVISION,
     Column("first", "integer", "which set was shown first; empty if not recorded", lambda row: row.answer["first"]),
@@ -92,11 +92,11 @@ _JUDGEMENT = (
            "recorded", lambda row: flagged(row.answer)),
     Column("irrelevant_to_image", "flag", "flagged as irrelevant to the image; empty if the survey does not ask for "
            "each", lambda row: row.answer["irrelevant"].get("image")),
-    Column("irrelevant_to_text", "flag", "flagged as irrelevant to the text; empty likewise",
+    Column("irrelevant_to_text", "flag", "flagged as irrelevant to the text; likewise",
            lambda row: row.answer["irrelevant"].get("text")),
     Column("reason_asked", "flag", "whether a reason was asked for",
            lambda row: bool(row.assignment and row.assignment.extra.get("reason"))),
-    Column("reason", "text", "what decided it, in the person's words", lambda row: row.answer["reason"]),
+    Column("reason", "text", "the reason, in the person's words", lambda row: row.answer["reason"]),
     *_TIMES,
 )
 _SET = (

@@ -33,7 +33,7 @@ def read(rows: TableRows) -> list[SurveyQuery]:
         if len(results) < 2:
             have = counted(len(results), "method has", "methods have")
             rows.fault(row, f"{have} {SHOWN} images besides the reference",
-                       f"Give each of two methods or more its {SHOWN} best images")
+                       f"Give each of at least two methods its {SHOWN} best images")
             continue
         dataset = row["dataset"] or "table"
         target = (row["target"],) if row["target"] else ()

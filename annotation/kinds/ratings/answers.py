@@ -164,7 +164,7 @@ def _faults(of: Questions) -> Iterable[tuple[tuple[str | int, ...], str, str]]:
         if one.key in earlier:
             yield at, f"{one.key} occurs twice", "Give each question its own key"
         if one.key in RESERVED:
-            yield at, f"{one.key} is another column of the exported tables", "Take another key"
+            yield at, f"{one.key} is another column of the exported tables", "Choose another key"
         yield from _unknown(of, ("questions", number, "show_if"), one.show_if, earlier, "no earlier question")
         earlier.add(one.key)
     if all(one.show_if for one in of.questions):

@@ -30,7 +30,7 @@ _ITEM = (
     Column("in_block", "flag", "whether everybody rates it, for agreement", lambda row: row.item.in_block),
     _hidden("gallery", "text", "gallery of the images"),
     _hidden("reference_ids", "texts", "image ids of the turns", "references"),
-    Column("texts", "texts", "what is said in the turns",
+    Column("texts", "texts", "texts of the turns",
            lambda row: [turn["text"] for turn in row.item.shown["turns"]]),
     _hidden("target_id", "text", "image id of the target shown"),
 )

@@ -210,7 +210,7 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
         if twice := _twice(values):
             yield f"flags.{field}", f"{twice} occurs twice", f"Give each category its own {field}"
     if rubric.valid.code != VALIDATED:
-        yield "valid.code", f"it is {rubric.valid.code}", f"Write {VALIDATED}: this is its name in files of results"
+        yield "valid.code", f"it is {rubric.valid.code}", f"Write {VALIDATED}: this is its name in result files"
     for number, flag in enumerate(rubric.flags):
         if twice := _twice([reason.key for reason in flag.reasons]):
             yield f"flags.{number}.reasons.key", f"{twice} occurs twice", "Give each reason its own letter"

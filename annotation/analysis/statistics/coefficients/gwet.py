@@ -55,10 +55,10 @@ AC1 = Statistic(
     "in the shares of categories.",
     "Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement",
     gwet, paired_units, gwet_draws,
-    when="Report it next to α if one answer is rare: κ and α are low then even if nearly all answers agree.",
+    when="Report it next to α if one answer is rare: κ and α are then low even if nearly all answers agree.",
     rarity=False, single_answers=True)
 AC2 = replace(
     AC1, key="gwet_ac2", column="ac2", name="Gwet’s AC2", symbol="AC2", scales=("ordinal",),
     how=AC1.how.replace("with two answers or more", "with two answers or more, with quadratic weights"),
     source="Gwet 2014, Handbook of Inter-Rater Reliability, 4th edition",
-    when="Report it next to α if nearly all ratings are close to each other: α is low then although people agree.")
+    when="Report it next to α if nearly all ratings are close to each other: α is then low although people agree.")

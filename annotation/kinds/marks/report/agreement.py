@@ -20,7 +20,7 @@ from annotation.analysis.statistics.bootstrap import share_with_interval, weight
 from annotation.analysis.statistics.matrix import Ratings, Values
 from annotation.kinds.marks.report.records import MarkAgreement, PairMarks
 
-NOT_SHARED = "no image has a yes or no of two people"
+NOT_SHARED = "no image has a yes or no from two people"
 _NO, _YES = 0, 1
 
 Interval = Callable[[Estimate, Values, int, str], Estimate]

@@ -82,8 +82,8 @@ def _agreement(report: TargetReport) -> Section:
         (text("measure", "Measure"), *ranged("value", "Value"), count("n", "n"), text("unit", "of"),
          text("reason", "Remark")),
         tuple((name, *values(one), one.n, unit, reasons({name: one})) for name, one, unit in rows),
-        "Over images to which two people or more say yes or no." + (
-            f" “{report.marking.names['unsure']}” is no answer here; its share of all marks stands in the last row."
+        "Over images with a yes or no from two people or more." + (
+            f" “{report.marking.names['unsure']}” is not an answer here; its share of all marks is in the last row."
             if _unsure(report) else ""))
     pairs = ReportTable(
         "pairs", "Pairs of people",
@@ -169,6 +169,6 @@ def _how(report: TargetReport) -> list[tuple[str, str]]:
                            "of equal ones the nearest to that in use. κ is undefined, and counts as 1 for the "
                            "choice, where model and majority give all images the same answer."),
         ("Held out", "Each query at the threshold that is best for the other queries (leave one query out), all images "
-                     "pooled. In its intervals these thresholds stay as they are."),
+                     "pooled. Its intervals keep these thresholds fixed."),
         ("Intervals", interval_sentence(report.about.options, "queries")),
     ]

@@ -65,7 +65,7 @@ def rates_section(report: PreferenceReport) -> Section:
          text("reason", "Remark")),
         tuple((metric.name, form.label, *_rate(metric.rates[form.key], drawn=drawn))
               for metric in report.metrics for form in RATES),
-        f"Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. {more}First side: how often the set "
+        f"Intervals are 95 %: Wilson’s for rates, bootstrap for adjusted ones. {more}First side: how often the set "
         "shown first was preferred among the same answers.", _NO_METRIC)
     rates = {metric.name: tuple(rate_estimate(report, metric.rates[form.key]) for form in RATES)
              for metric in report.metrics}

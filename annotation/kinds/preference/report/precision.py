@@ -51,7 +51,7 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
     what = "questions" if questions else "people"
     plan = Precision(
         RATE, what, have, None, wanted, None, (),
-        f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all answers, {AS_NOW}. The "
+        f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all its answers, {AS_NOW}. The "
         f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is "
         "that of draws, or Wilson’s of as many answers where that one is wider.")
     answers = compared(rows, metric, None, options)

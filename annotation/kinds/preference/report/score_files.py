@@ -120,7 +120,7 @@ def _rows(
         empty = False
         if any(cell.strip() for cell in cells[len(names):]):
             faults.add(path, f"line {line}", f"it has {len(cells)} cells for {len(names)} columns",
-                       "Write numbers with a decimal point, and put texts that hold commas in quotation marks")
+                       "Write numbers with a decimal point, and put texts that contain commas in quotation marks")
             continue
         yield _Row(line, dict(zip(names, [*cells, *[""] * (len(names) - len(cells))], strict=False)))
     if empty:

@@ -26,7 +26,7 @@ def checked_settings(settings: Mapping[str, Any], survey: Survey | None = None) 
             raise StudyError(f"{name} is {quoted(str(found[name]))}. {what}.")
     first, second = (str(name).strip() for name in found["set_names"] or (survey or newest_survey()).set_names)
     if first.casefold() == second.casefold():
-        raise StudyError(f"Both sets are called {quoted(first)}. Give them two names.")
+        raise StudyError(f"Both sets are called {quoted(first)}. Give them different names.")
     return {**found, "set_names": [first, second], "consent": found["consent"].strip()}
 
 

@@ -116,7 +116,7 @@ class Survey(Protocol):
     def _five(cls, scale: tuple[str, ...]) -> tuple[str, ...]:
         if len(scale) != 5:
             raise ValueError(f"it has {len(scale)} points, and sets are rated from 1 to 5, as reports and "
-                             "HP-FashionIQ's format count them: say what each of the five means")
+                             "HP-FashionIQ's format count them: describe each of the five")
         return scale
 
     @property

@@ -149,7 +149,7 @@ def _model(model: SessionJudge, place: int, titles: Mapping[str, str]) -> Sectio
         f"{each(labels, differences, 'number')}.", labels, [Series("", differences)], axis="points", at=0.0)
     return Section(
         key, f"{model.name} and people",
-        f"{model.description} Over the sessions that people rated, too. The median of several people is steadier than "
+        f"{model.description} Over the sessions that people also rated. The median of several people is steadier than "
         "one person, so its agreement with the model may exceed that of people among each other: compare the points "
         "apart.", figures=(figure,) if model.sessions else (), tables=(table,))
 
@@ -208,10 +208,10 @@ def _people(report: SessionReport) -> Section:
 
 def _how(report: SessionReport) -> list[tuple[str, str]]:
     return [
-        ("Mean", "Of each session the mean of its ratings; over sessions, each counting the same."),
+        ("Mean", "Mean of each session’s ratings; then over sessions, weighted equally."),
         *((one.name, one.method("session", "ordinal")) for one in _ORDINAL),
         *(people_how(report.overall) if report.overall else ()),
-        ("Points apart", "Of each session the mean distance of two of its ratings; over sessions."),
+        ("Points apart", "Mean distance between two ratings of a session; then over sessions."),
         ("Language models", "One rating of each session, against the median (α) or the mean (ρ, difference) of the "
                             "people who rated it."),
         ("Spearman’s ρ", "scipy, over sessions."),

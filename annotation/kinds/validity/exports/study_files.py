@@ -39,9 +39,9 @@ _LABEL = (
     Column("validated", "flag", "the final label; empty for a tie, and without votes", lambda row: row.label.validated),
     Column("primary", "text", "category of the final label: as in judgements, or INVALID_REASONS_DIFFER where most "
            "call it invalid and no flag has a majority", lambda row: row.label.primary),
-    Column("by", "text", "what the label rests on: adjudicated, majority, single, undecided or none",
+    Column("by", "text", "basis of the label: adjudicated, majority, single, undecided or none",
            lambda row: row.label.by),
-    Column("kept", "text", "the annotator, where the label is one person's", lambda row: row.label.kept),
+    Column("kept", "text", "the annotator, if the label is one person's", lambda row: row.label.kept),
 )
 
 
@@ -91,7 +91,7 @@ def judgement_table(
         Column("reasons", "texts", "sub-reasons", lambda row: list(row.answer.get("reasons", ()))),
         Column("note", "text", "what the person wrote", lambda row: row.answer.get("note", "")),
         Column("alternatives", "texts", "image ids of the panel marked as equally good", marked),
-        Column("panel_opened", "flag", "whether the panel was looked at",
+        Column("panel_opened", "flag", "whether the panel was viewed",
                lambda row: bool(row.answer.get("panel_opened"))),
         Column("unsure", "flag", "left to an adjudicator", lambda row: bool(row.answer.get("unsure"))),
         Column("seconds", "number", "how long the item was looked at", lambda row: row.judgement.seconds),

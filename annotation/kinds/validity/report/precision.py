@@ -79,8 +79,8 @@ def _of_items(least: int, most: int, items: int, of: int) -> str:
 
 def _of_answers(least: int, most: int, items: int, everybody: bool) -> str:
     more = (f"More people judge the same {items:,} items." if everybody else
-            f"Each of the same {items:,} items gets as many answers; now each has {least}." if least == most else
-            f"Each of the same {items:,} items gets as many answers, if it does not have more; now they have {least} "
+            f"Each of the same {items:,} items gets that many answers; now each has {least}." if least == most else
+            f"Each of the same {items:,} items gets that many answers, unless it has more; now they have {least} "
             f"to {most}.")
     return (f"{more} Each item has its own probability of a valid judgement, from the beta distribution with the "
             "observed share and agreement. Widths are scaled so that the current one is the report's.")

@@ -95,7 +95,7 @@ def summary_table(key: str, of: Sequence[TwoWay]) -> ReportTable:
         tuple((two.label, two.pairwise.count, two.pairwise.undefined, *values(two.pairwise.mean), two.pairwise.median,
                two.pairwise.min, two.pairwise.max, reasons({"Mean": two.pairwise.mean}, two.pairwise.reason))
               for two in of),
-        "Pairs: those with a defined κ; undefined ones enter no other number.")
+        "Pairs: those with a defined κ; undefined ones are used in no other number.")
 
 
 def described(estimates: Sequence[Estimate]) -> str:
@@ -315,6 +315,6 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
         ("Intervals", interval_sentence(options, options.resample) + (
             " Agreement is resampled from the items that two people or more judged, shares of answers from all items. "
             "If a κ or an α of a yes-or-no answer has fewer than 20 items, or the rarer answer fewer than about 10, "
-            "its interval tends to be too narrow and too low; a remark says so." if options.draws
+            "its interval tends to be too narrow and too low; a remark is then shown." if options.draws
             else "")),
     ]
