@@ -65,7 +65,7 @@ def check_thumb(thumb: Thumb) -> None:
 def check_study_texts(*values: object) -> None:
     """Refuse text that a database cannot store, at any depth of records and JSON. Raises ``StudyError``."""
     if not all(can_be_stored(text) for value in values for text in _texts_in(value)):
-        raise StudyError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
+        raise StudyError("The text contains characters that cannot be stored. Type it again instead of pasting it.")
 
 
 def _check_time(moment: datetime) -> None:
@@ -75,7 +75,7 @@ def _check_time(moment: datetime) -> None:
 
 def _check_texts(texts: Iterable[str]) -> None:
     if not all(map(can_be_stored, texts)):
-        raise SearchError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
+        raise SearchError("The text contains characters that cannot be stored. Type it again instead of pasting it.")
 
 
 def _check_composition(composition: Composition | None) -> None:

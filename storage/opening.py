@@ -19,7 +19,7 @@ from storage.mapping import tables
 from storage.migrations.run import migrate
 
 _IMAGE_FOLDERS = ("studies", "uploads")   # in the home folder; their files are referenced by the database
-_CLOSED = "Nobody can sign in at the moment, because the accounts are missing. Tell whoever runs this cirque."
+_CLOSED = "Nobody can sign in at the moment, because the accounts are missing. Tell the administrator of this cirque."
 _log = logging.getLogger("cirque.storage")
 
 

@@ -145,7 +145,8 @@ def settings_from(content: Mapping[str, Any]) -> Settings:
         where = ".".join(map(str, error.errors()[0]["loc"]))
         raise StudyError(f"{where + ': ' if where else ''}{fault_of(error)}. Nothing was changed.") from error
     if not can_be_stored(found.model_dump_json()) or "\\u0000" in found.model_dump_json():
-        raise StudyError("The settings hold characters that cannot be stored. Type them again instead of pasting them.")
+        raise StudyError("The settings contain characters that cannot be stored. Type them again instead of pasting "
+                         "them.")
     return found
 
 

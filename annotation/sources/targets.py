@@ -59,7 +59,7 @@ def read_target_queries(folder: Path, only: Collection[str] = ()) -> TargetQueri
     """
     paths = {path.stem: path for path in sorted((folder / PROVENANCE).glob("*.jsonl"))}
     if not paths:
-        raise StudyError(f"{folder} holds no {PROVENANCE}/LABEL.jsonl. Give the folder that cirque construct "
+        raise StudyError(f"{folder} contains no {PROVENANCE}/LABEL.jsonl. Give the folder that cirque construct "
                          "multi-target wrote.")
     if unknown := [name for name in only if name not in paths]:
         raise StudyError(f"{folder} has no file of {quoted(unknown[0])}. It has {', '.join(paths)}.")

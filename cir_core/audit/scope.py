@@ -58,7 +58,7 @@ def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
         pools[name] = gallery.ids if pool is None else [image_id for image_id in pool if image_id in gallery]
         missing += [image_id for image_id in pool or () if image_id not in gallery]
         if not pools[name]:
-            raise GalleryError(f"Gallery {quoted(gallery.name)} holds none of the {len(pool or ())} images of "
+            raise GalleryError(f"Gallery {quoted(gallery.name)} contains none of the {len(pool or ())} images of "
                                f"{quoted(name or benchmark.name)}. Name the gallery that was indexed from this data "
                                f"set with --gallery, or make it: cirque datasets index {benchmark.kind} PATH --images "
                                "ROOT")

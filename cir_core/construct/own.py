@@ -212,7 +212,7 @@ def _digests(open_gallery: Callable[[str], Gallery], name: str) -> Callable[[str
 def _refuse_others(folder: Path, subsets: Mapping[str, Any]) -> None:
     others = [path.name for path in sorted((folder / "raw").glob("*.json")) if path.stem not in subsets]
     if others:
-        raise DatasetError(f"{folder} holds {others[0]}, which is not of these sessions. Choose another folder with "
+        raise DatasetError(f"{folder} contains {others[0]}, which is not of these sessions. Choose another folder with "
                            "--out.")
 
 

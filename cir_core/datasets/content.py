@@ -105,5 +105,5 @@ def read_pool(path: Path | None, faults: ValidationIssues) -> tuple[str, ...] | 
     if isinstance(content, Mapping) or (
             isinstance(content, list) and all(isinstance(name, str) and name for name in content)):
         return tuple(content)
-    faults.add(path, "", "it is no list of image names", "Give the split file of the gallery")
+    faults.add(path, "", "it is not a list of image names", "Give the split file of the gallery")
     return None

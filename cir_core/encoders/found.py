@@ -13,7 +13,7 @@ from cir_core.encoders.specs import CHECKPOINT_SUFFIXES
 
 _OPEN_CLIP, _TRANSFORMERS, _SENTENCES = "open_clip_config.json", "config.json", "modules.json"
 _DUAL = frozenset({"clip", "siglip", "blip"})   # that transformers: loads
-_NO_CONFIG = "is no encoder that cirque loads"
+_NO_CONFIG = "is not an encoder that cirque loads"
 
 
 @dataclass(frozen=True)

@@ -245,4 +245,4 @@ def _unfit(spec: EncoderSpec, error: Exception, allow_downloads: bool) -> Encode
         return EncoderUnavailable(f"Encoder '{spec.text}' could not be fetched or loaded: {text}. Check the connection "
                                   "and the name; weights copied to a folder by hand load with local-dir:/FOLDER.")
     return EncoderUnavailable(f"Encoder '{spec.text}' could not be loaded: {text}. Check that the checkpoint belongs "
-                              "to the config, and convert checkpoints that hold more than tensors to safetensors.")
+                              "to the config, and convert checkpoints that contain more than tensors to safetensors.")

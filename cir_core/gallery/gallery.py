@@ -281,7 +281,7 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
                     raise GalleryError(unreadable(name, error)) from error
                 continue  # a new generation was published between the two reads
             if gallery.damage or problem:
-                _log.warning("%s", gallery.damage or f"{problem}. To write it anew: cirque galleries repair {name}")
+                _log.warning("%s", gallery.damage or f"{problem}. To write it again: cirque galleries repair {name}")
             with _guard:
                 _open[key] = gallery
             return gallery

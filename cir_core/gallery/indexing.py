@@ -325,9 +325,9 @@ def _nothing(base: str, skipped: Sequence[tuple[str, str]], left_out: Sequence[t
     if not skipped and left_out:
         reasons = Counter(reason for _, reason in left_out).most_common(3)
         return (f"There are no images in {base} but what is left out: "
-                f"{', '.join(f'{count} {reason}' for reason, count in reasons)}. Give the folder that holds them, or "
-                "take them back with --include.")
+                f"{', '.join(f'{count} {reason}' for reason, count in reasons)}. Give the folder that contains them, "
+                "or take them back with --include.")
     if not skipped:
-        return f"There are no images in {base}. Give the folder that holds them."
+        return f"There are no images in {base}. Give the folder that contains them."
     path, reason = skipped[0]
     return f"None of the {len(skipped)} files in {base} can be used; the first: {path} {reason}"

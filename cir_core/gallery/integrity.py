@@ -200,7 +200,7 @@ def check_gallery(name: str, *, home: Path) -> GalleryCheck | None:
         return GalleryCheck(name, header.size, refusal, sums is not None)
     if len(damaged):
         return GalleryCheck(name, header.size, damage_in_words(header, damaged, name), sums is not None)
-    return GalleryCheck(name, header.size, problem and f"{problem}. To write it anew: cirque galleries repair {name}",
+    return GalleryCheck(name, header.size, problem and f"{problem}. To write it again: cirque galleries repair {name}",
                         sums is not None)
 
 

@@ -48,7 +48,7 @@ def scan_folder(source: Path, *, exclude: Sequence[str] = (), include: Sequence[
     neither the extension nor the header of an image are skipped. Raises ``GalleryError``.
     """
     if not source.is_dir():
-        raise GalleryError(f"No folder {source}. Give the folder that holds the images.")
+        raise GalleryError(f"No folder {source}. Give the folder that contains the images.")
     found: list[str] = []
     walked = walk(source, exclude=exclude, include=include)
     skipped = list(walked.unreadable)

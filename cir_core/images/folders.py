@@ -257,7 +257,7 @@ def _rule(text: str, reason: str, where: str) -> _Rule | None:
             parts = zip(regex.split(_SET), (*sets, ""), strict=True)
             return _Rule(RegexPattern("".join(map("".join, parts))), takes_out, plain.endswith("/"), reason)
     except _UnknownClass as error:
-        wrong = (f"has {error}, which is no class of characters. There are "
+        wrong = (f"has {error}, which is not a class of characters. There are "
                  f"{', '.join(f'[:{name}:]' for name in _CLASSES)}.")
     except (ValueError, re.error):
         pass

@@ -190,7 +190,7 @@ class FlatIndex:
             raise EncoderMismatch(f"The query has {array.shape[-1]} dimensions, the gallery {self._features.shape[1]}. "
                                   "Search with the encoder that made the gallery.")
         if not np.isfinite(array).all():
-            raise SearchError("The query vector holds numbers that are not finite. Encode it again.")
+            raise SearchError("The query vector contains numbers that are not finite. Encode it again.")
         return array
 
 

@@ -192,7 +192,7 @@ def check_card(path: Path, card: JobCard, *, resume: bool = True) -> None:
     if known is None or is_half_made(path.parent):
         return
     if not resume:
-        raise DatasetError(f"{path.parent} holds {card.kept} already. Add --resume to continue, or name another "
+        raise DatasetError(f"{path.parent} contains {card.kept} already. Add --resume to continue, or name another "
                            "folder with --out.")
     if changed := _changed_settings(known, json.loads(json.dumps(card.as_json()))):
         raise DatasetError(f"The {card.kept} in {path.parent} were begun with other settings: {'; '.join(changed)}. "

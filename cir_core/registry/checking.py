@@ -74,7 +74,7 @@ def check(
     if content.benchmark is not None:
         _twice(path, content.benchmark, faults)
     if not faults.count and _is_empty(content):
-        faults.add(path, "", "it holds nothing of this kind", f"Expected: {found.expects}")
+        faults.add(path, "", "it contains nothing of this kind", f"Expected: {found.expects}")
     report = CheckReport(kind, str(path), content.counts, tuple(faults.found), faults.count, tuple(content.notes),
                          content=content)
     return report if images is None else _with_images(report, content, images)

@@ -213,7 +213,7 @@ def read_benchmark(
     benchmark = found.read(source).benchmark
     assert benchmark is not None, kind
     if not benchmark.queries and not source.faults.count:
-        raise DatasetError(f"{path} holds no query of {kind}. Expected: {found.expects}.")
+        raise DatasetError(f"{path} contains no query of {kind}. Expected: {found.expects}.")
     return benchmark
 
 

@@ -117,7 +117,7 @@ def _checked(card: RelevanceCard) -> RelevanceCard:
     if not all(isinstance(part, dict) for part in (card.size, card.trained)):
         raise ValueError("size and trained must be objects")
     if not all(type(number) is int for number in card.size.values()):
-        raise ValueError("size must hold whole numbers")
+        raise ValueError("size must contain whole numbers")
     return card
 
 

@@ -27,7 +27,7 @@ def read_benchmark(
 
     split = split or SPLIT
     if not (path / "captions").is_dir():
-        raise DatasetError(f"{path} does not hold the sample benchmark. Draw it with `cirque sample build {path}`.")
+        raise DatasetError(f"{path} does not contain the sample benchmark. Draw it with `cirque sample build {path}`.")
     queries, pools, notes = fashioniq.read_categories(
         path, split, caption_mode or "joined", faults or ValidationIssues(), union=False, may_hide_targets=False,
     )

@@ -71,7 +71,7 @@ def build_sets(
     :func:`~cir_core.evaluation.evaluate_benchmark.run_methods`.
     """
     if not attributes_path(folder, gallery.split).is_file():
-        raise DatasetError(f"{folder} holds no true attributes of the split {gallery.split}. Draw the sample again "
+        raise DatasetError(f"{folder} contains no true attributes of the split {gallery.split}. Draw the sample again "
                            "with `cirque sample build`.")
     benchmark = read_benchmark(folder, split=gallery.split)
     benchmark = _first(benchmark if draw is None else redrawn(benchmark, draw), limit)

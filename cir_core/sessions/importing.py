@@ -229,7 +229,7 @@ class Importer:
             self.store.add_upload(upload_id, *image.size, "")
         references = {one for turn in session.turns for one in (turn.reference_id, *turn.further)}
         if gone := [one for one in references if is_upload(one) and not self.uploads.has(one)]:
-            notes = (*notes, f"The file does not hold {counted(len(gone), 'uploaded picture')} of its references: "
+            notes = (*notes, f"The file does not contain {counted(len(gone), 'uploaded picture')} of its references: "
                              "turns that start from one cannot be continued.")
         return Imported(self.store.add_session(self._ranked(session), owner).session_id, new=True, notes=notes)
 

@@ -28,12 +28,13 @@ _SAVE = "Save it as “CSV UTF-8”"
 _FAULTS = {   # of the csv and json modules, as they begin
     "unexpected end of data": "a quotation mark is never closed",
     "new-line character seen": "a line ends where no line end should be",
-    "'": "something stands between a quotation mark and the end of its cell",
+    "'": "there is text between a closing quotation mark and the end of its cell",
     "Expecting value": "a value is missing", "Expecting ',' delimiter": "a comma or a closing bracket is missing",
     "Expecting ':' delimiter": "a colon is missing", "Expecting property name": "a name in double quotes is missing",
     "Unterminated string": "a text is not closed", "Invalid control character": "a text has a line end or a control "
-    "character in it", "Extra data": "something follows the end", "Invalid \\": "a backslash stands where none may be",
-    "Illegal trailing comma": "a comma stands before the closing bracket",
+    "character in it", "Extra data": "something follows the end",
+    "Invalid \\": "there is a backslash where none is allowed",
+    "Illegal trailing comma": "there is a comma before the closing bracket",
 }
 _VALUE = re.compile(r"[^\s,]")
 # A caption, or the description of a whole outfit, may be longer than the module's own limit of 131,072 characters.

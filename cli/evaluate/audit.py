@@ -208,8 +208,8 @@ def _chosen(
     base = base or next((spec.gallery for spec in specs if spec.gallery), "")
     if not base:
         raise GalleryError(
-            f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. To make one: cirque datasets "
-            f"index {benchmark.kind} PATH --images ROOT")
+            f"Which gallery contains the images of {benchmark.name}? Name it with --gallery. To make one: cirque "
+            f"datasets index {benchmark.kind} PATH --images ROOT")
     if base == SAMPLE_GALLERY and not gallery:
         return specs, sample_gallery(settings)
     return specs, open_gallery(base, home=settings.home)

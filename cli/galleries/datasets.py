@@ -140,7 +140,7 @@ def _refuse_another(name: str, benchmark: Benchmark) -> None:
         return
     if there and frozenset(there).isdisjoint(benchmark.image_ids):
         raise DatasetError(
-            f"Gallery {quoted(name)} holds {len(there):,} images, none of them of {benchmark.name}, and indexing "
+            f"Gallery {quoted(name)} contains {len(there):,} images, none of them of {benchmark.name}, and indexing "
             "would empty it. Give this data set's gallery another name: --name NAME.")
 
 

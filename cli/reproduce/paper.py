@@ -107,7 +107,7 @@ def _script(outcomes: Sequence[Outcome]) -> str:
 def facts_of(subject: Subject, queries: int, facts: Sequence[str], outcomes: Sequence[Outcome]) -> str:
     """One paragraph under the title."""
     without = [one for one in outcomes if not one.ran]
-    quick = ("A trial with fewer queries and values (--quick): its numbers are no results. " if subject.quick else "")
+    quick = ("A trial with fewer queries and values (--quick): its numbers are not results. " if subject.quick else "")
     return (f"{quick}{counted(queries, 'query', 'queries')}; {'; '.join(facts)}. "
             f"{len(outcomes) - len(without)} of {counted(len(outcomes), 'step')} were run"
             f"{'.' if not without else ': those without ' + 'a result say why in their place.'}")

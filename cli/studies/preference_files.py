@@ -40,7 +40,7 @@ def quality(
     name: Name,
     rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=(
         "Repeatable: irrelevant, failed-checks=2 (more), median-seconds=5 (less), straight-lining=12 "
-        "(in a row or more), one-side=0.9 (share or more), contradictions=0.2 (likewise), gold=0.7 "
+        "(in a row or more), one-side=0.9 (share or more), contradictions=0.2 (share or more), gold=0.7 "
         "(less), none. Default: the study's own."))] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Store these rules; exports apply them.")] = False,
     as_json: AsJson = False,

@@ -94,7 +94,7 @@ def _ranked(asked: PreferenceSourceArgs, names: str, benchmark: Benchmark, setti
     sample = benchmark.kind == SAMPLE and not asked.gallery
     gallery = sample_gallery(settings) if sample else _gallery(asked, benchmark, settings)
     if gallery is None:
-        raise GalleryError(f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. "
+        raise GalleryError(f"Which gallery contains the images of {benchmark.name}? Name it with --gallery. "
                            f"{_galleries(settings)}")
     encoder = open_encoder(gallery.encoder.spec)
     with language_model(asked.model, encoder) as language, named_bar() as progress:

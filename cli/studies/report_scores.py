@@ -116,7 +116,7 @@ def _by_relevance(items: Sequence[Item], gallery: str | None, name: str | None, 
 
 def _named(gallery: str | None) -> str:
     if gallery is None:
-        raise StudyError("Which gallery holds the study's images? Name it with --gallery (cirque galleries).")
+        raise StudyError("Which gallery contains the study's images? Name it with --gallery (cirque galleries).")
     return gallery
 
 

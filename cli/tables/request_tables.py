@@ -38,7 +38,7 @@ def request_parts(report: RequestsReport) -> Iterator[Part]:
     if limits.count:
         kinds = ", ".join(f"{kind} {value:.2f}" for kind, value in limits.nearest_by_kind.items())
         title += (f" The gallery: over the {limits.count} requests about one attribute, the nearest image that "
-                  f"satisfies shares {limits.nearest:.2f} of the other 8 in the mean ({kinds}); "
+                  f"satisfies shares {limits.nearest:.2f} of the other 8 on average ({kinds}); "
                   f"{100 * limits.exact:.1f} % have one that shares all 8 (an exact target).")
     scores = report.scores
     if not scores:
@@ -99,7 +99,7 @@ def written_parts(report: WrittenReport, *, failures: bool = False) -> Iterator[
     turns = [(one.title, [*((f"turn {number}", turn) for number, turn in enumerate(one.turns, start=1)),
                           ("all", one.dialogues)]) for one in report.scores]
     if report.dialogues and turns:
-        yield _written("requests-by-turn", "Dialogues by turn, all that holds after it:", "turn", turns)
+        yield _written("requests-by-turn", "Dialogues by turn, all requests in force after it:", "turn", turns)
     if failures:
         yield ReportTable(
             "requests-failed", "Not as it should be:",

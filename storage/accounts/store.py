@@ -239,4 +239,4 @@ def _name_taken(name: str) -> AccessError:
 
 def _check_name(name: str) -> None:
     if not name_key(name):
-        raise AccessError("The name is empty or holds characters that cannot be stored. Choose another name.")
+        raise AccessError("The name is empty or contains characters that cannot be stored. Choose another name.")

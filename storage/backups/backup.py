@@ -124,7 +124,7 @@ def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restore
         there = contents_of(connection)
         log = extent_of(connection) if "audit_log" in there.rows else None
     if not there.is_empty and not force:
-        raise StorageError(f"{where(engine.url)} holds {counted(there.total, 'row')}. To have them replaced, add "
+        raise StorageError(f"{where(engine.url)} contains {counted(there.total, 'row')}. To have them replaced, add "
                            "--force; they are backed up first.")
     before = None if there.is_empty else safe / backup_name(engine, "before-restore-")
     emptied = ENDED & wanted.rows.keys()
@@ -133,8 +133,8 @@ def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restore
         (_restore_file if kind == "sqlite" else _restore_server)(engine, backup, before, there, emptied)
     found = inspect_database(engine)
     if found.contents != replace(wanted, rows={**wanted.rows, **dict.fromkeys(emptied, 0)}):
-        raise StorageError(f"{where(engine.url)} does not hold what {backup} holds. Do not start cirque"
-                           + (f"; restore {before}, which holds what was there before." if before else "."))
+        raise StorageError(f"{where(engine.url)} differs from {backup}, from which it was restored. Do not start cirque"
+                           + (f"; restore {before}, which has what was there before." if before else "."))
     return Restored(wanted, before, there, log if before else None, found.latest, found.faults)
 
 

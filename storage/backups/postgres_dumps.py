@@ -46,8 +46,7 @@ def dump(connection: Connection, target: Path) -> Contents:
         _run([program, "--format=custom", f"--snapshot={snapshot}", *named, "--no-owner", "--no-privileges",
               f"--file={unfinished}", f"--dbname={server.dsn}"], server.environment)
         if read_dump(unfinished, connection) != expected:
-            raise StorageError("The dump does not hold what the database holds. Try again; if it happens twice, check "
-                               "the disk.")
+            raise StorageError("The dump differs from the database. Try again; if it happens twice, check the disk.")
     return expected
 
 

@@ -37,8 +37,8 @@ def copy_sqlite(source: sqlite3.Connection, copy: Path) -> Contents:
             target.execute("PRAGMA journal_mode = DELETE")   # a single file
             _check_whole(target, "The database")
             if _contents(target) != expected:
-                raise StorageError("The copy does not hold what the database holds. Try again; if it happens twice, "
-                                   "check the disk.")
+                raise StorageError("The copy differs from the database. Try again; if it happens twice, check "
+                                   "the disk.")
     return expected
 
 

@@ -156,7 +156,7 @@ SQLITE: Mapping[int, Cause] = {
         "another file.", _UNAVAILABLE),
     sqlite3.SQLITE_CORRUPT: Cause(
         "is damaged. Stop cirque, keep a copy of the file, and restore a backup (see docs/how-to/operate/storage.md).",
-        "The database is damaged, so nothing can be saved. Tell whoever runs this cirque."),
+        "The database is damaged, so nothing can be saved. Tell the administrator of this cirque."),
     sqlite3.SQLITE_IOERR: Cause(
         "could not be read or written: the disk reported an error. Check the disk and the room on it, then try again. "
         f"{NOTHING_LOST}", nothing_saved("the disk reported an error")),
@@ -174,7 +174,7 @@ _TOO_LONG = Cause("took too long, and the request was cancelled. Look at what el
 _CONFLICT = Cause("cancelled this because of a concurrent change to the same rows. Try again.", BUSY)
 _DISCONNECTED = Cause("closed the connection. Look at its server's log, then try again.", _UNAVAILABLE)
 _DAMAGED = Cause("is damaged. Stop cirque, keep a copy, and restore a backup (see docs/how-to/operate/storage.md).",
-                 "The database is damaged, so nothing can be saved. Tell whoever runs this cirque.")
+                 "The database is damaged, so nothing can be saved. Tell the administrator of this cirque.")
 
 # By SQLSTATE (PostgreSQL's appendix A), or its class, the first two characters.
 POSTGRESQL: Mapping[str, Cause] = {

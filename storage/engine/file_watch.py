@@ -20,7 +20,7 @@ from cir_core.errors import StorageError
 from storage.engine.sqlite_files import BESIDE
 
 MOVED = ("The database file was moved, replaced or deleted while cirque was running, so nothing can be saved at the "
-         "moment. Tell whoever runs this cirque.")
+         "moment. Tell the administrator of this cirque.")
 _log = logging.getLogger("cirque.storage")
 
 _Identity = tuple[int, int]   # device and inode

@@ -18,7 +18,7 @@ from cir_core.errors import StorageError
 from storage.engine.errors import where
 
 OTHER = ("cirque has been updated, and this part of it has not been restarted yet. Nothing that was saved is lost; "
-         "what you do now is not saved. Tell whoever runs this cirque.")
+         "what you do now is not saved. Tell the administrator of this cirque.")
 _EVERY = 10.0   # seconds
 _log = logging.getLogger("cirque.storage")
 SCRIPTS = Path(__file__).parents[1] / "migrations"

@@ -78,7 +78,7 @@ def _check_leftovers(path: Path) -> None:
             continue
         raise StorageError(
             f"There is no database at {path}, but there is {' and '.join(one.name for one in left)}, which belongs to "
-            "one and may hold what was saved last. Nothing was changed, and no new database was made. Put the "
+            "one and may contain what was saved last. Nothing was changed, and no new database was made. Put the "
             "database file back in its place; or move what is left of it to another folder, and restore a backup: "
             "cirque db restore FILE.")
 

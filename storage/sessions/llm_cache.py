@@ -31,7 +31,7 @@ class SqlAnswerCache:
         prompt_tokens: int, completion_tokens: int,
     ) -> None:
         if not all(map(can_be_stored, (answer, model, role, prompt_version))):
-            raise StorageError("The language model's answer holds characters that cannot be stored, so it "
+            raise StorageError("The language model's answer contains characters that cannot be stored, so it "
                                "will be requested again next time.")
         try:
             with writing(self.engine) as connection:

@@ -86,7 +86,7 @@ def _read(connection: Connection, study: Study, score_id: str, name: str) -> Met
         raise StorageError(f"The scores {quoted(name)} of {study.name} are damaged in the database. Remove them and "
                            f"add them again: cirque report scores {study.name!r} --remove {name!r}",
                            f"The scores “{name}” are damaged in the database. Remove them and add them again, or tell "
-                           "whoever runs this cirque.") from error
+                           "the administrator of this cirque.") from error
 
 
 def _unpacked(packed: Mapping[str, Sequence[float | None]], kind: str) -> dict[tuple[str, int], float]:

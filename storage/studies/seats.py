@@ -117,7 +117,7 @@ def end_work(connection: Connection, study_id: str, annotator: str) -> None:
 
 
 def closed(name: str) -> StudyClosed:
-    return StudyClosed(f"The study {name} takes no more answers. Ask whoever runs it to open it again.")
+    return StudyClosed(f"The study {name} takes no more answers. Ask the people who run it to open it again.")
 
 
 def _free_seat(connection: Connection, seat: Row[Any]) -> None:

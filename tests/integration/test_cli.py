@@ -216,5 +216,5 @@ def test_what_is_left_of_a_construction_is_listed_and_removed(cirque_here, tmp_p
     other = tmp_path / "mine"
     other.mkdir()
     (other / "a.jpg").write_text("1")
-    assert "holds no construction" in cirque_here("construct", "remove", str(other), "--yes").stderr
+    assert "contains no construction" in cirque_here("construct", "remove", str(other), "--yes").stderr
     assert (other / "a.jpg").exists()

@@ -279,7 +279,7 @@ def _without(tensors: Tensors, name: str) -> Tensors:
     ("searle", _without(_searle(), "layers.6.bias"), r"is no searle mapping: expected .*layers\.6\.bias"),
     ("searle", {"weights": [1, 2]}, "no tensors at its top level, nor under Phi or MLP; it has weights"),
     ("searle", [torch.ones(1)], "is a list, not tensors by name"),
-    ("searle", {"layers.0.weight": Payload()}, "holds Python objects beyond tensors.*Use safetensors"),
+    ("searle", {"layers.0.weight": Payload()}, "contains Python objects beyond tensors.*Use safetensors"),
     ("magiclens", _pic2word(), "published MagicLens files are in flax format"),
     ("magiclens", _magiclens(heads=5, inner=80), "has 5 attention heads, which do not divide the 24"),
     ("magiclens", _without(_magiclens(), "multimodal_encoder.layers.1.layer_norm.bias"),

@@ -199,7 +199,7 @@ def test_what_cannot_work_is_said_before_anything_begins(construct, tmp_path):
         assert isinstance(result.exception, error) and says in str(result.exception), result.output
         assert not (tmp_path / "built").exists()
     result = construct("filter", tmp_path, "--out", tmp_path / "x")
-    assert isinstance(result.exception, DatasetError) and "holds no raw file" in str(result.exception)
+    assert isinstance(result.exception, DatasetError) and "contains no raw file" in str(result.exception)
 
 
 def test_the_estimate_of_a_server_costs_nothing_and_its_failure_keeps_the_folder(construct, tmp_path):

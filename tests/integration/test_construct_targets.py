@@ -179,7 +179,7 @@ def test_candidates_of_others_instead_of_searches(cirque, sample, person, tmp_pa
         assert len(server.requests) == sent, "the same candidates have the same confidences"
         other = cirque("construct", "multi-target", "sample", sample[1], "--gallery", "atelier", "--out",
                        tmp_path / "x", "--candidates", sample[0], LLM_BASE_URL=server.url, LLM_MODEL="m")
-        assert isinstance(other.exception, DatasetError) and "holds no candidates of 'dress'" in str(other.exception)
+        assert isinstance(other.exception, DatasetError) and "contains no candidates of 'dress'" in str(other.exception)
     for path in (*(first / "multi_target_selection").iterdir(), *(first / "multi_target_candidate").iterdir()):
         assert path.read_bytes() == (mixed / path.relative_to(first)).read_bytes()
 

@@ -125,7 +125,7 @@ def test_a_gallery_of_another_data_set_is_not_emptied(cirque, fashioniq, tmp_pat
     assert cirque("index", "fashioniq", fashioniq, "--images", pictures, "--name", "mine").exit_code == 0
     refused = cirque("index", "mbeir", other, "--images", pictures, "--name", "mine")
     assert isinstance(refused.exception, DatasetError)
-    assert "holds 4 images, none of them of mbeir-cirr-test" in str(refused.exception)
+    assert "contains 4 images, none of them of mbeir-cirr-test" in str(refused.exception)
     assert "--name NAME" in str(refused.exception)
     assert len(open_gallery("mine", home=tmp_path / "home").ids) == 4
     lines = (tmp_path / "home/manifests/mine.jsonl").read_text().splitlines()

@@ -62,7 +62,7 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     added = CliRunner().invoke(app, ["user", "add", "Cleo", "--role", "annotator", "--password-stdin"],
                                input="sixteen at once")
     assert added.exit_code == 0, added.output
-    with pytest.raises(StorageError, match=r"holds 7 rows.*--force"):
+    with pytest.raises(StorageError, match=r"contains 7 rows.*--force"):
         db("restore", made)
     said = db("restore", made, "--force")
     assert f"Restored {made}: schema {LATEST}, 4 rows in {TABLES} tables." in said

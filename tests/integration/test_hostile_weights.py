@@ -124,7 +124,7 @@ def test_code_in_weights_neither_runs_nor_is_recommended(
     said = str(refused.value)
     assert not [advice for advice in ADVICE if advice in said.lower()], said
     if weights in (pickled, old_pickle):
-        assert "holds Python objects beyond tensors" in said, said
+        assert "contains Python objects beyond tensors" in said, said
         assert "Use safetensors, or re-save the state dict alone" in said
     assert "code in a checkpoint ran" not in capfd.readouterr().out
 

@@ -245,7 +245,7 @@ def test_a_budget_stops_it_and_a_larger_one_goes_on(gallery, sources, judging_of
         counts = {(row.source, row.subset): row.sessions for row in report.rows if row.subset}
         assert len(counts) == 3 and max(counts.values()) - min(counts.values()) <= 2
         assert not json.loads((tmp_path / "judged.json").read_text())["complete"]
-        with pytest.raises(DatasetError, match=r"holds scores already\. Add --resume"):
+        with pytest.raises(DatasetError, match=r"contains scores already\. Add --resume"):
             judge(judging_of, tmp_path, server, cache)
         with pytest.raises(DatasetError, match=r"The scores in .* other settings: seed was 3, is 4"):
             judge(lambda language: Judging(sources, {"": gallery}, language, SIZE, seed=4), tmp_path, server, cache,
@@ -285,7 +285,7 @@ def test_what_is_refused_before_it_begins(gallery, sources):
     with pytest.raises(SettingsError, match="the built-in one cannot judge"):
         Judging(sources, {"": gallery}, BuiltinLanguageModel())
     with ChatServer(person) as server, connected(server, DictCache()) as language:
-        with pytest.raises(SettingsError, match="No gallery holds the images of fashioniq_dress_val from 'ours'"):
+        with pytest.raises(SettingsError, match="No gallery contains the images of fashioniq_dress_val from 'ours'"):
             Judging(sources, {"cirr_val": gallery}, language)
         with pytest.raises(SettingsError, match=r"--gallery theirs=\.\.\. names neither"):
             Judging(sources, {"": gallery, "theirs": gallery}, language)

@@ -318,7 +318,7 @@ def test_a_collection_of_other_vectors_is_refused(server, gallery, tmp_path):
     there.drop()
     there.create("FLAT", {})
     there.upload(gallery.features[:10, :DIM // 2], None, lambda sent: None)
-    with pytest.raises(IndexUnavailable, match=r"holds 10 vectors of 16 numbers instead of 600 of 32\. Build"):
+    with pytest.raises(IndexUnavailable, match=r"contains 10 vectors of 16 numbers instead of 600 of 32\. Build"):
         opened(gallery).search(gallery.features[1], 5)
 
 

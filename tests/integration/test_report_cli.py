@@ -505,6 +505,6 @@ def test_a_session_study_beside_a_language_model(sessions, tmp_path):
     refused(StudyError, "no sets that a method could score", "scores", "stories", "--method", "slerp", "--gallery", "x")
     refused(StudyError, "alpha of a session study is ordinal", "stories", "--scale", "nominal")
     file.write_text("{}")
-    refused(DatasetError, "judged.json holds no scores of sessions", "scores", "stories", "--add", file)
+    refused(DatasetError, "judged.json contains no scores of sessions", "scores", "stories", "--add", file)
     assert "Removed gpt-x" in run("scores", "stories", "--remove", "gpt-x")
     assert "no stored scores of language models" in run("scores", "stories")

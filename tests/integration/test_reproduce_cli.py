@@ -126,7 +126,7 @@ def test_constructed_sessions_in_parts_and_what_was_not_run(larger, tmp_path):
     assert files(in_parts) == made
     tex = made["report.tex"].decode().replace(r"\allowbreak{}", "")
     assert "work/kept/excluded has no session: work/kept/stages.json" in tex and str(tmp_path) not in tex
-    assert "sample_shirt_test.json: it holds no session" in tex.replace(r"\_", "_")
+    assert "sample_shirt_test.json: it contains no session" in tex.replace(r"\_", "_")
     for name in ("tables/filters-filters.csv", "tables/description-sizes.tex", "tables/turns-hits-at-10.md",
                  "cards/sessions.json"):
         assert name in made, sorted(made)

@@ -80,8 +80,8 @@ class BenchmarkShelf:
 
     def _read(self, folder: ConstructionFolder, kind: Kind) -> Any:
         if folder.kind != kind:
-            raise DatasetError(f"{quoted(folder.name)} holds {_THINGS[folder.kind]}, not {_THINGS[kind]}. Reload the "
-                               "page.")
+            raise DatasetError(f"{quoted(folder.name)} contains {_THINGS[folder.kind]}, not {_THINGS[kind]}. Reload "
+                               "the page.")
         with self._lock:
             reader = self._readers.setdefault((folder.name, kind), _READERS[kind]())
         return self._found.get(folder.name, self._number(folder.name, folder.stamp), lambda: reader.read(folder))

@@ -45,8 +45,8 @@ class IndexFolders:
             raise GalleryError(f"There is no folder {quoted(folder)} that may be indexed from here. Choose one of the "
                                "list.")
         if self._is_own(path):
-            raise GalleryError(f"{quoted(folder)} holds cirque's own files or lies among them. Choose a folder beside "
-                               "CIRQUE_HOME.")
+            raise GalleryError(f"{quoted(folder)} contains cirque's own files or lies among them. Choose a folder "
+                               "beside CIRQUE_HOME.")
         gallery_folder(name, self._home)
         if encoder not in self._encoders():
             raise GalleryError(f"The encoder {quoted(encoder)} is not on this machine. Choose one from the list.")

@@ -84,7 +84,7 @@ def people_figure(of: People, what: str) -> tuple[Figure, ...]:
     names = [of.raters[place].name for place in of.tree.order]
     return (dendrogram(
         "people-clusters", "Who judges alike",
-        f"Dendrogram of people by 1 less the share of {what} on which two agree (average linkage), from the top: "
+        f"Dendrogram of people by 1 minus the share of {what} on which two agree (average linkage), from the top: "
         f"{', '.join(names)}. The last two clusters join at {of.tree.joins[-1][2]:.3f}.",
         names, segments(of.tree), axis=f"1 − share of {what} with the same answer"),)
 
@@ -93,7 +93,7 @@ def people_how(of: People) -> list[tuple[str, str]]:
     found = [("Majority of the others", f"Of each person, over the {of.unit}s on which the others have one; intervals "
               f"over draws of {of.unit}s. κ: Cohen’s."),
              ("α without the person", "Krippendorff’s α of the others; less α of all, in the same resamples."),
-             ("Who judges alike", "scipy, average linkage (UPGMA) of 1 less the share of the same answers.")]
+             ("Who judges alike", "scipy, average linkage (UPGMA) of 1 minus the share of the same answers.")]
     if of.confusions is not None:
         found.append(("Dawid–Skene", "The EM algorithm of their paper, own code, from shares of answers until nothing "
                                      f"moves by 1e-9; from {LEAST_UNITS} {of.unit}s on."))

@@ -251,7 +251,7 @@ def _unfit_examples(rubric: Rubric, categories: Iterable[Flag | Valid]) -> Itera
             if example.verdict not in known:
                 yield field, f"the verdict {example.verdict} is not a category", "Name one of the rubric's"
             if unknown := [code for code in example.reasons if rubric.reason(code) is None]:
-                yield field, f"{quoted(unknown[0])} is no reason", "Name one like 1a"
+                yield field, f"{quoted(unknown[0])} is not a reason", "Name one like 1a"
         own = sum(example.verdict == category.code for example in category.examples)
         if category.examples and own < _EXAMPLES:
             yield field, f"{own} of them have its verdict", f"Write at least {_EXAMPLES}"

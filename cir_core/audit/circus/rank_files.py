@@ -99,7 +99,7 @@ def _answer(
     where = f"query {quoted(query.query_id)}"
     record = head.ranks.get(query.query_id)
     if not isinstance(record, dict):
-        problem = "it is missing" if record is None else f"its ranks are no object but {quoted(record)}"
+        problem = "it is missing" if record is None else f"its ranks must be an object, not {quoted(record)}"
         faults.add(path, where, problem, 'Add it, or say {"problem": "why there are no ranks"}')
         return None
     if "problem" in record:
@@ -147,4 +147,4 @@ def _misfit(query: BenchmarkQuery, ranking: Ranking, best_only: bool, pool: Coll
             there = f"at {at}" if at else "nowhere"
             return f"its results have the target {quoted(target)} {there}, not at its rank {rank}"
     unknown = [image_id for image_id in ranking.top if pool is not None and image_id not in pool]
-    return f"its results hold {quoted(unknown[0])}, which is not among the images that are ranked" if unknown else ""
+    return f"its results contain {quoted(unknown[0])}, which is not among the images that are ranked" if unknown else ""

@@ -112,11 +112,11 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     except OSError as error:
         raise DatasetError(f"{quoted(name)} cannot be read: {error.strerror}. Reload the page.") from error
     if links:
-        raise DatasetError(f"{quoted(name)} holds a symbolic link ({links[0]}), which is not followed. Put the file "
+        raise DatasetError(f"{quoted(name)} contains a symbolic link ({links[0]}), which is not followed. Put the file "
                            "itself there.")
     if others:
-        raise DatasetError(f"{quoted(name)} holds {others[0]}, which is not a regular file but a folder, a pipe or a "
-                           "device. Remove it, or put the file itself there.")
+        raise DatasetError(f"{quoted(name)} contains {others[0]}, which is not a regular file but a folder, a pipe or "
+                           "a device. Remove it, or put the file itself there.")
     if not known:
         if is_half_made(folder) and not is_locked(folder):
             raise DatasetError(f"The construction of {quoted(name)} ended before anything was saved: the disk may "
@@ -135,8 +135,8 @@ def open_construction(root: Path, name: str) -> ConstructionFolder:
     except (OSError, ValueError, RecursionError) as error:
         raise DatasetError(f"{quoted(name)} cannot be read; a file may have been removed. Reload the page.") from error
     if not paths and "sources" in card:
-        raise DatasetError(f"{quoted(name)} holds rewritten texts of cirque construct single-target, which this page "
-                           "does not show. Open the folder of cirque construct multi-target that they were made from.")
+        raise DatasetError(f"{quoted(name)} contains rewritten texts of cirque construct single-target, which this "
+                           "page does not show. Open the folder of cirque construct multi-target they were made from.")
     if not paths and "candidates" in card:
         kind = "targets"
     run = read_run(folder)
@@ -160,7 +160,7 @@ def remove_construction(root: Path, name: str) -> Path:
                            "then.")
     ours = (folder / "journal.jsonl", folder / "protocol.json", folder / "raw", folder / PROVENANCE)
     if not is_half_made(folder) and not any(path.exists() for path in ours):
-        raise DatasetError(f"{folder} holds no construction, and was not removed.")
+        raise DatasetError(f"{folder} contains no construction, and was not removed.")
     try:
         (folder / "journal.jsonl").unlink(missing_ok=True)      # first: what is left without it is not taken for one
         shutil.rmtree(folder)

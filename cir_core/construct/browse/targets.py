@@ -95,7 +95,7 @@ def scored(record: QueryCandidates) -> list[tuple[Candidate, float]]:
 
 def broken_lines(count: int) -> str:
     """What a reader must know where files of provenance have lines that are no queries."""
-    return (f"{counted(count, 'line is no query', 'lines are no queries')} with candidates and "
+    return (f"{counted(count, 'line is not a query', 'lines are not queries')} with candidates and "
             f"{'is' if count == 1 else 'are'} left out. Construct the files again.")
 
 

@@ -114,7 +114,7 @@ def _files(paths: Sequence[Path]) -> list[Path]:
         if filtered and not inside:
             raise DatasetError(f"{path} has no session: {filtered} says how many the filters dropped.")
         if not inside:
-            raise DatasetError(f"{path} holds no file of sessions. Give a folder that cirque construct wrote, or a "
+            raise DatasetError(f"{path} contains no file of sessions. Give a folder that cirque construct wrote, or a "
                                "file.")
         files += inside
     return files

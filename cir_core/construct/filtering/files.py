@@ -68,11 +68,11 @@ def raw_files(path: Path) -> list[RawFile]:
     folder = path / "raw" if (path / "raw").is_dir() else path
     found = [open_raw(one) for one in sorted(folder.glob("*.json")) if not one.name.startswith(".")]
     if not found:
-        raise DatasetError(f"{path} holds no raw file of sessions. A construction writes them when it has ended: run "
-                           "cirque construct sessions with --resume to its end.")
+        raise DatasetError(f"{path} contains no raw file of sessions. A construction writes them when it has ended: "
+                           "run cirque construct sessions with --resume to its end.")
     twice = [name for name, count in Counter(one.subset for one in found).items() if count > 1]
     if twice:
-        raise DatasetError(f"{folder} holds several files of the subset {quoted(twice[0])}. Leave one of them.")
+        raise DatasetError(f"{folder} contains several files of the subset {quoted(twice[0])}. Leave one of them.")
     return found
 
 
@@ -88,7 +88,7 @@ def filter_sessions(
     """
     for raw in raws:
         if raw.path.resolve() == _raw_path(folder, raw).resolve():
-            raise DatasetError(f"{folder} holds the unfiltered sessions. Choose another folder with --out.")
+            raise DatasetError(f"{folder} contains the unfiltered sessions. Choose another folder with --out.")
     similarities = stored_similarities if encoder is None else encoded_similarities(encoder)
     with ExitStack() as stack:
         folder.mkdir(parents=True, exist_ok=True)

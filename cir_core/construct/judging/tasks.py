@@ -27,7 +27,7 @@ def gallery_for(galleries: Mapping[str, _Of], source: str, subset: str) -> _Of:
     for name in (source, subset, ""):
         if name in galleries:
             return galleries[name]
-    raise SettingsError(f"No gallery holds the images of {subset} from {quoted(source)}. Add --gallery GALLERY, or "
+    raise SettingsError(f"No gallery contains the images of {subset} from {quoted(source)}. Add --gallery GALLERY, or "
                         f"--gallery {source}=GALLERY.")
 
 

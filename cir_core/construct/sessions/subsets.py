@@ -65,8 +65,8 @@ def subsets_of(benchmark: Benchmark, gallery: Gallery, *, fold_duplicates: bool 
         missing += sum(image_id not in gallery for image_id in named)
         listed += len(named)
         if not there:
-            raise GalleryError(f"Gallery {quoted(gallery.name)} holds no image of {subset_name(benchmark, pool)}. Make "
-                               "a gallery of the data set's own images: cirque datasets index")
+            raise GalleryError(f"Gallery {quoted(gallery.name)} contains no image of {subset_name(benchmark, pool)}. "
+                               "Make a gallery of the data set's own images: cirque datasets index")
         found.append(Subset(subset_name(benchmark, pool), pool, there, tuple(positions)))
     notes = []
     if missing:

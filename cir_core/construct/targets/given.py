@@ -87,11 +87,11 @@ def read_given(folder: Path, label: str, scores: Path | None = None) -> GivenCan
             for one in read_scores(scored):
                 known.setdefault(_scored_key(scored, one, keys), {}).setdefault(group, one.scores)
     if not by_query:
-        raise DatasetError(f"{folder} holds no candidates of {quoted(label)}. Looked for "
+        raise DatasetError(f"{folder} contains no candidates of {quoted(label)}. Looked for "
                            f"mt_candidates_{label}_by_caption_query_20.json and its like; give the folder that has "
                            "them.")
     if scores is not None and not known:
-        raise DatasetError(f"{scores} holds no confidences of {quoted(label)}. Looked for "
+        raise DatasetError(f"{scores} contains no confidences of {quoted(label)}. Looked for "
                            f"{label}_by_caption_query_20_scores.json and its like; give the folder that has them.")
     return GivenCandidates(by_query, digest.hexdigest()[:16], known)
 
@@ -110,6 +110,6 @@ def _file(folder: Path, inside: str, begins: str, group: Group, label: str) -> P
     found: Sequence[Path] = [path for place in (folder, folder / inside) for path in sorted(place.glob("*.json"))
                              if path.stem.startswith(begins)]
     if len(found) > 1:
-        raise DatasetError(f"{folder} holds several files of the group {group} of {quoted(label)}: "
+        raise DatasetError(f"{folder} contains several files of the group {group} of {quoted(label)}: "
                            f"{', '.join(path.name for path in found)}. Keep one.")
     return found[0] if found else None

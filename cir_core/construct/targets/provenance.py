@@ -153,7 +153,7 @@ def read_provenance(path: Path, faults: ValidationIssues = RAISE) -> Iterator[Qu
                     why = ": ".join(filter(None, (".".join(map(str, first["loc"])), first["msg"])))
                     if line is None:
                         why = f"it has more than {MOST_LINE >> 20} MB"
-                    faults.add(path, f"line {number}", f"it is no query with candidates ({why})",
+                    faults.add(path, f"line {number}", f"it is not a query with candidates ({why})",
                                "Construct the file again")
                     continue
                 yield found

@@ -138,8 +138,8 @@ def target_paths(path: Path) -> list[Path]:
     folder = path / SELECTION if (path / SELECTION).is_dir() else path
     found = sorted(folder.glob(f"*{ENDING}.json"))
     if not found:
-        raise DatasetError(f"{path} holds no file of targets. Give a folder that cirque construct multi-target wrote, "
-                           "or a file in SoFT's multi-target format.")
+        raise DatasetError(f"{path} contains no file of targets. Give a folder that cirque construct multi-target "
+                           "wrote, or a file in SoFT's multi-target format.")
     return found
 
 

@@ -40,7 +40,7 @@ def read_array(path: Path, faults: ValidationIssues, *, key: str = "",
     kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
     with _opened(path) as source:
         if (first := _first_byte(source)) != opening:
-            problem = f"it does not hold a JSON {kind} ({_begins(first)})"
+            problem = f"it does not contain a JSON {kind} ({_begins(first)})"
             faults.add(path, "", problem, "Check that it is the right file")
             return
         try:
@@ -120,7 +120,7 @@ def read_object(path: Path, faults: ValidationIssues, *, constants: bool = False
     if content is None:
         return {}
     if not isinstance(content, dict):
-        faults.add(path, "", f"it does not hold a JSON object but {_shown(content)}", "Check the kind of file")
+        faults.add(path, "", f"it does not contain a JSON object but {_shown(content)}", "Check the kind of file")
         return {}
     return content
 
@@ -159,7 +159,7 @@ def validated(model: type[_Model], record: object, path: Path, where: str | int,
         field = ".".join(str(part) for part in first["loc"])
         missing = first["type"] == "missing"
         problem = f"{quoted(field)} is missing" if missing else f"{quoted(field)} cannot be used ({first['msg']})"
-        faults.add(path, where, problem, f"It holds {_held(record)}; check the kind of file")
+        faults.add(path, where, problem, f"It contains {_held(record)}; check the kind of file")
         return None
 
 

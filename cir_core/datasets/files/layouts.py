@@ -24,7 +24,7 @@ def find_file(root: Path, options: Sequence[str], what: str) -> Path:
     for option in options:
         if (path := root / option).is_file():
             return path
-    raise DatasetError(f"{root} does not hold {what}. Looked there for {', '.join(options)}. "
+    raise DatasetError(f"{root} does not contain {what}. Looked there for {', '.join(options)}. "
                        "Check the path and the split, or download the annotations.")
 
 

@@ -112,7 +112,7 @@ def read_sessions(path: Path, faults: ValidationIssues = RAISE) -> CircledSessio
             sessions[record.session_id] = session = _session(record, counts)
             counts["texts"] += any(not turn.text.strip() for turn in session.turns)
     if not sessions and not faults.count:
-        faults.add(path, "results" if raw else "", "it holds no session", _KIND)
+        faults.add(path, "results" if raw else "", "it contains no session", _KIND)
     return CircledSessions(tuple(sessions.values()), tuple(_notes(counts)))
 
 

@@ -88,7 +88,7 @@ def open_raw(path: Path, *, to_results: bool = False) -> RawFile:
     """``to_results``: read no further than to them, without ``filtering_info``. Raises ``DatasetError`` unless it is a
     raw file of CIRCLED's format."""
     if first_byte(path) != b"{":
-        raise DatasetError(f"{path} is not a raw file of sessions: it holds no JSON object. Give the file that a "
+        raise DatasetError(f"{path} is not a raw file of sessions: it contains no JSON object. Give the file that a "
                            "construction wrote (raw/SUBSET.json).")
     most = MOST_RECORD if to_results else None
     head = {key: first_value(path, key, most=most) for key in (_BEFORE if to_results else (*_BEFORE, *_AFTER))}

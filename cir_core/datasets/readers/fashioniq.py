@@ -97,7 +97,7 @@ def read_split(folder: Path, category: str, split: str, faults: ValidationIssues
     if content is None:
         return []
     if not isinstance(content, list):
-        faults.add(path, "", "it does not hold a JSON array of image names", "Check that it is the right file")
+        faults.add(path, "", "it does not contain a JSON array of image names", "Check that it is the right file")
         return []
     first: dict[str, int] = {}
     for number, name in enumerate(content):
@@ -155,7 +155,7 @@ def _folder(path: Path, split: str) -> Path:
         if any(_captions(path / inside, category, split).is_file() for category in CATEGORIES):
             return path / inside
     found = {file.name.split(".")[-2] for inside in _INSIDE for file in (path / inside).glob("captions/cap.*.*.json")}
-    there = f"Splits that are there: {', '.join(sorted(found))}" if found else "Give the folder that holds captions/"
+    there = f"Splits that are there: {', '.join(sorted(found))}" if found else "Give the folder that contains captions/"
     names = ", ".join(f"captions/cap.{category}.{split}.json" for category in CATEGORIES)
     raise DatasetError(f"{path} has no captions of the split {quoted(split)}. Looked there, and in folders called "
                        f"{', '.join(filter(None, _INSIDE))}, for {names}. {there}.")

@@ -68,7 +68,7 @@ def read_questions(path: Path, faults: ValidationIssues = RAISE) -> tuple[Questi
     questions: list[Question] = []
     for user, sets in read_object(path, faults).items():
         if not isinstance(sets, dict):
-            faults.add(path, user, "it does not hold question sets", _KIND)
+            faults.add(path, user, "it does not contain question sets", _KIND)
             continue
         for name, lists in sets.items():
             questions.extend(_question_set(path, user, name, lists, faults))
@@ -135,7 +135,7 @@ def released_form(questions: Iterable[Question]) -> bytes:
         lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
         for number, question in enumerate(group):
             if question.number != number:
-                raise DatasetError(f"Question {question.question_id} stands at position {number}. Number questions "
+                raise DatasetError(f"Question {question.question_id} is at position {number}. Number questions "
                                    "consecutively from 0.")
             for key, value in zip(_LISTS, _released(question), strict=True):
                 lists[key].append(value)

@@ -90,7 +90,7 @@ def read_benchmark(
                 lines[query.query_id] = place
             queries[query.query_id] = _with(query, kept, candidates) if kept is not _NOTHING else query
     if not queries and not faults.count:
-        faults.add(files.queries, "", "it holds no query of an image and a text", "Check that it is a query file")
+        faults.add(files.queries, "", "it contains no query of an image and a text", "Check that it is a query file")
     if files.qrels:
         _check_qrels(files.qrels, queries, left_out, faults)
     found = tuple(queries.values())
@@ -122,7 +122,7 @@ def _query(record: Record, pool: str, candidates: PoolImages, known: bool) -> Be
         return _Wrong(f"query {quoted(query_id)} has no text (query_txt or query_text)")
     text = _first(record, "query_txt", "query_text")
     if text is not None and not isinstance(text, str):
-        return _Wrong(f"the text of query {quoted(query_id)} is no text")
+        return _Wrong(f"the text of query {quoted(query_id)} is not a text")
     path = record.get("query_img_path")
     if not isinstance(path, str) or not path:
         return _Wrong(f"query {quoted(query_id)} has no reference image (query_img_path)")
@@ -130,7 +130,7 @@ def _query(record: Record, pool: str, candidates: PoolImages, known: bool) -> Be
     for value in (*_listed(record, "pos_cand_list"), *_listed(record, "gt_cand_list")):
         target = _id(value)
         if target is None and value != "":
-            return _Wrong(f"a target of query {quoted(query_id)} is no candidate id")
+            return _Wrong(f"a target of query {quoted(query_id)} is not a candidate id")
         if target is not None:
             targets[sys.intern(target)] = None  # a large file repeats image ids
     if known and (unknown := [target for target in targets if target not in candidates.paths]):
@@ -182,7 +182,7 @@ def _read_pool(path: Path, faults: ValidationIssues) -> PoolImages:
             problem = f"candidate {quoted(image_id)} has no image (img_path)"
         faults.add(path, f"line {line}", problem, "Check that it is a candidate pool in M-BEIR's format")
     if not candidates.paths and not faults.count:
-        faults.add(path, "", "it holds no candidate with an image", "Check that it is a candidate pool")
+        faults.add(path, "", "it contains no candidate with an image", "Check that it is a candidate pool")
     return candidates
 
 
@@ -196,7 +196,7 @@ def _check_qrels(path: Path, queries: dict[str, BenchmarkQuery], left_out: set[s
         if query_id not in queries:
             faults.add(path, f"line {line}", f"query {quoted(query_id)} is not in the query file", remedy)
         elif image_id not in queries[query_id].target_ids:
-            faults.add(path, f"line {line}", f"{quoted(image_id)} is no target of query {quoted(query_id)} there",
+            faults.add(path, f"line {line}", f"{quoted(image_id)} is not a target of query {quoted(query_id)} there",
                        remedy)
         else:
             confirmed[query_id] += 1

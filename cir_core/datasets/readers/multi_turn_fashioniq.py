@@ -55,7 +55,7 @@ def read_multi_turn_fashioniq(
         counts["texts"] += any(not turn.text for turn in turns)
         sessions.append(CircledSession(f"{subset}_{number:04d}", subset, (record.target[1],), tuple(turns)))
     if not sessions and not faults.count:
-        faults.add(path, "", "it holds no session", "Check that it is a file of Multi-turn FashionIQ")
+        faults.add(path, "", "it contains no session", "Check that it is a file of Multi-turn FashionIQ")
     notes = ("Images between the first and the target are those of other queries: only the last rank can be measured.",
              *([f"{counts['texts']:,} sessions have a turn without text; they are included."] * bool(counts["texts"])))
     return CircledSessions(tuple(sessions), notes)

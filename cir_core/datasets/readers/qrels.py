@@ -32,7 +32,7 @@ def read_qrels(path: Path, faults: ValidationIssues = RAISE) -> dict[str, dict[s
         else:
             grades[image_id] = grade
     if not qrels and not faults.count:
-        faults.add(path, "", "it holds no line of qrels", _FORM)
+        faults.add(path, "", "it contains no line of qrels", _FORM)
     return qrels
 
 

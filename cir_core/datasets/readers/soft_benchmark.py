@@ -202,7 +202,7 @@ def _multi_notes(records: Sequence[tuple[int, MultiTarget]], counts: dict[str, i
         left = "was taken out of them, as the gallery drops it" if drops else "stays one of them"
         notes.append(f"The reference is among the targets of {counts['reference']} records; it {left}.")
     if counts["below"]:
-        notes.append(f"{counts['below']} images with a confidence below the threshold are no targets.")
+        notes.append(f"{counts['below']} images with a confidence below the threshold are not targets.")
     if counts["empty"]:
         notes.append(f"{counts['empty']} queries without any target are left out.")
     return notes
@@ -213,7 +213,7 @@ def _benchmark(
 ) -> Benchmark:
     gallery = None if pool is None else tuple(pool)
     if gallery is None:
-        notes = [*notes, "The file lists no gallery: queries are ranked against all that a gallery holds."]
+        notes = [*notes, "The file lists no gallery: queries are ranked against all that a gallery contains."]
     return Benchmark(kind, split, tuple(queries), {POOL: gallery}, soft_image_paths, tuple(notes))
 
 

@@ -113,7 +113,7 @@ def _layer_names(spec: EncoderSpec, weights: Mapping[str, torch.Tensor]) -> list
         names = [*(f"layers.{i}.0" for i in range(hidden)), "fc_out"]
     expected = {f"{name}.{part}" for name in names for part in ("weight", "bias")}
     if expected != weights.keys():
-        raise EncoderUnavailable(f"Checkpoint {spec.weights} is no {spec.kind} mapping: expected "
+        raise EncoderUnavailable(f"Checkpoint {spec.weights} is not a {spec.kind} mapping: expected "
                                  f"{', '.join(sorted(expected))}, found {', '.join(sorted(weights)[:8])}. Write "
                                  "the prefix of its kind: pic2word: or searle:.")
     return names

@@ -144,8 +144,8 @@ class InputReader:
         self.recipe, self.processor, self.tokenizer = recipe, processor, processor.tokenizer
         self.mark = str(getattr(processor, "image_token", ""))
         if not self.mark:
-            raise EncoderUnavailable(f"The processor of '{spec.text}' names no image token, so no prompt can hold an "
-                                     "image. Use a model whose processor reads images and texts together.")
+            raise EncoderUnavailable(f"The processor of '{spec.text}' names no image token, so no prompt can contain "
+                                     "an image. Use a model whose processor reads images and texts together.")
         if not recipe.template and not processor.chat_template:
             raise EncoderUnavailable(f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} "
                                      "(docs/how-to/composing-encoders.md).")

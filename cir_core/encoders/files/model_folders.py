@@ -26,9 +26,9 @@ def model_folder(spec: EncoderSpec, needed: str) -> Path:
     if (folder / needed).is_file():
         return folder
     if (folder / _ADAPTER).is_file():
-        raise EncoderUnavailable(f"{folder} holds an adapter ({_ADAPTER}), not a model. Merge it into the model it was "
-                                 "trained on with peft (merge_and_unload, save_pretrained), with the processor's files "
-                                 "beside it.")
+        raise EncoderUnavailable(f"{folder} contains an adapter ({_ADAPTER}), not a model. Merge it into the model it "
+                                 "was trained on with peft (merge_and_unload, save_pretrained), with the processor's "
+                                 "files beside it.")
     other = {"modules.json": "embedding", "config.json": "sentence-transformers"}
     present = next((name for name in other if (folder / name).is_file()), "")
     remedy = (f"With {present} alone it may load as {other[needed]}:{spec.source}." if present else
@@ -40,7 +40,7 @@ def read_object(path: Path) -> dict[str, Any]:
     """The JSON object in ``path``. Raises ``EncoderUnavailable``."""
     content = _read(path)
     if not isinstance(content, dict):
-        raise EncoderUnavailable(f"{path} holds a {type(content).__name__}, not a JSON object. Copy it again.")
+        raise EncoderUnavailable(f"{path} contains a {type(content).__name__}, not a JSON object. Copy it again.")
     return content
 
 
@@ -48,7 +48,7 @@ def read_array(path: Path) -> list[Any]:
     """The JSON array in ``path``. Raises ``EncoderUnavailable``."""
     content = _read(path)
     if not isinstance(content, list):
-        raise EncoderUnavailable(f"{path} holds a {type(content).__name__}, not a JSON array. Copy it again.")
+        raise EncoderUnavailable(f"{path} contains a {type(content).__name__}, not a JSON array. Copy it again.")
     return content
 
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 
-HOLDS_OBJECTS = ("holds Python objects beyond tensors, or is damaged, and was not loaded. Use safetensors, or re-save "
-                 "the state dict alone")
+HOLDS_OBJECTS = ("contains Python objects beyond tensors, or is damaged, and was not loaded. Use safetensors, or "
+                 "re-save the state dict alone")
 _LONGEST = 400      # characters of a library's message
 _ADVICE = re.compile(r"weights[_ -]?only|unpickl|safe_globals|torchscript archive|legacy \.tar", re.IGNORECASE)
 # The hub's switch is global to the process, so two loads must not flip it at the same time.

@@ -57,7 +57,7 @@ def evaluate_sessions(
     ranks = [_ranks(session, run) for session in sessions]
     short = sum(len(run.rankings.get(query_id, ())) < CUTOFF for query_id in expected)
     if short:
-        notes.append(f"{short} of {len(expected)} lists hold fewer than {CUTOFF} images.")
+        notes.append(f"{short} of {len(expected)} lists contain fewer than {CUTOFF} images.")
     more, remarks = further(sessions, run.rankings) if further else ({}, ())
     notes += remarks
     longest = max(map(len, ranks))

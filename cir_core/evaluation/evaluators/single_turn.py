@@ -207,7 +207,7 @@ def cirr(benchmark: Benchmark, run: Run, partial: bool) -> Measured:
         notes += whole.notes
         columns |= recall_columns(benchmark, rankings, CUTOFFS)
     else:
-        notes.append("The run holds lists of the image sets alone: no Recall@k of the whole gallery.")
+        notes.append("The run contains lists of the image sets alone: no Recall@k of the whole gallery.")
     if run.subset_rankings:
         lists = _subset_lists(benchmark, run, partial, notes)
     else:

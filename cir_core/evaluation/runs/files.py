@@ -82,7 +82,7 @@ def _object(path: Path, faults: ValidationIssues) -> Run:
         if values:
             scores[query_id] = values
     if not record and not faults.count:
-        faults.add(path, "", "it holds no query", _FORMS)
+        faults.add(path, "", "it contains no query", _FORMS)
     if metric == "recall_subset":
         return Run(path.stem, {}, {}, rankings)
     return Run(path.stem, rankings, scores)
@@ -109,7 +109,7 @@ def _ranking(value: Any) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
     """Its problem or "", ids, and scores if any."""
     if isinstance(value, list):
         if any(isinstance(image_id, bool) or not isinstance(image_id, str | int) for image_id in value):
-            return "its ranking holds something that is not an image id", (), ()
+            return "its ranking contains something that is not an image id", (), ()
         ids = tuple(map(str, value))
         if len(set(ids)) < len(ids):
             twice = next(image_id for i, image_id in enumerate(ids) if image_id in ids[:i])

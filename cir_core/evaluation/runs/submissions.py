@@ -95,7 +95,7 @@ def read_cirr_submission(path: Path, benchmark: Benchmark | None = None, faults:
         return _read_cirr(path, benchmark, faults)
     there = [path / name for name in CIRR_FILES if (path / name).is_file()]
     if not there:
-        raise DatasetError(f"{path} holds neither {' nor '.join(CIRR_FILES)}. Give a submission file.")
+        raise DatasetError(f"{path} contains neither {' nor '.join(CIRR_FILES)}. Give a submission file.")
     runs = [_read_cirr(one, benchmark, faults) for one in there]
     rankings = {name: ids for run in runs for name, ids in run.rankings.items()}
     subsets = {name: ids for run in runs for name, ids in run.subset_rankings.items()}
@@ -132,7 +132,7 @@ def _check_circo(path: Path, content: Content, benchmark: Benchmark | None, faul
         else:
             rankings[name] = ranking
     other = sum(len(ranking) != DEPTH for ranking in rankings.values())
-    note = f"{other} of {len(rankings)} lists do not hold {DEPTH} images, which the server expects but does not check."
+    note = f"{other} of {len(rankings)} lists do not have {DEPTH} images, which the server expects but does not check."
     return Run(path.stem, rankings, notes=(note,) if other else ())
 
 
@@ -171,8 +171,8 @@ def _expected(path: Path, lists: Content, names: Sequence[str], faults: Validati
     wanted = dict.fromkeys(names)
     for name in lists:
         if name not in wanted:
-            faults.add(path, f"key {quoted(name)}", f"it is no query of these {len(wanted)}",
-                       "Check the split; take it out")
+            faults.add(path, f"key {quoted(name)}", f"it is not a query of these {len(wanted)}",
+                       "Check the split, or remove it")
     for name in wanted:
         if name not in lists:
             faults.add(path, f"key {quoted(name)}", "it is missing",

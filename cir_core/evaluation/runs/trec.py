@@ -65,7 +65,7 @@ def read_trec_run(path: Path, faults: ValidationIssues = RAISE) -> Run:
         query.scores.append(float(score))
         query.ranks.append(int(rank))
     if not listed and not faults.count:
-        faults.add(path, "", "it holds no line of a run", _FORM)
+        faults.add(path, "", "it contains no line of a run", _FORM)
 
     rankings: dict[str, tuple[str, ...]] = {}
     scores: dict[str, tuple[float, ...]] = {}
@@ -87,7 +87,7 @@ def write_trec_run(path: Path, run: Run) -> None:
     a run without scores gets n … 1. A query with an empty list has no line. White space in
     the system's name becomes ``_``. Raises ``DatasetError`` for content the format cannot hold."""
     if run.subset_rankings:
-        raise DatasetError(f"The run {quoted(run.system)} has subset rankings, which a TREC run cannot hold. "
+        raise DatasetError(f"The run {quoted(run.system)} has subset rankings, which a TREC run cannot contain. "
                            "Write CIRR's submission files instead.")
     tag = "_".join(run.system.split()) or "cirque"
 

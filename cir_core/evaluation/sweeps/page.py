@@ -29,7 +29,7 @@ def sentence(found: Curve) -> str:
         sentence += " That is the method's own value."
     else:
         sentence += f" The method's own value, {found.own:g}, is not among the values."
-    return f"{sentence} The first half's figures are no results: the value was chosen by them."
+    return f"{sentence} The first half's figures are not results: the value was chosen by them."
 
 
 def sweep_page(subject: str, facts: str, found: Sequence[Curve]) -> str:

@@ -39,7 +39,7 @@ def choose(schema: pa.Schema, where: str, image: str = "", id_: str = "", captio
     image = image or _image_column(schema, where)
     kind = schema.field(image).type
     if not (holds_bytes(kind) or _is_text(kind)):
-        raise GalleryError(f"The column {quoted(image)} of {where} holds no images and no addresses ({kind}). Name "
+        raise GalleryError(f"The column {quoted(image)} of {where} contains no images and no addresses ({kind}). Name "
                            f"another one with --column; there are: {_listed(schema)}.")
     names = {name.lower(): name for name in reversed(schema.names) if name != image}
     found_id = id_ or next((names[one] for one in _IDS if one in names and _names_things(schema, names[one])), "")
@@ -69,10 +69,10 @@ def _image_column(schema: pa.Schema, where: str) -> str:
         if len(found) == 1:
             return str(found[0])
         if found:
-            raise GalleryError(f"{where} has several columns that may hold the images: {', '.join(found)}. Name one "
+            raise GalleryError(f"{where} has several columns that may contain the images: {', '.join(found)}. Name one "
                                "with --column.")
     raise GalleryError(f"{where} has no column of images: neither bytes nor addresses. It has: {_listed(schema)}. Name "
-                       "the one that holds addresses of images with --column.")
+                       "the one that contains addresses of images with --column.")
 
 
 def _is_text(kind: pa.DataType) -> bool:

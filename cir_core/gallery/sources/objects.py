@@ -149,7 +149,7 @@ class ObjectSource:
     def _scan(self) -> Scan:
         listed = self._files.listed()
         images = [one for one in listed if is_image(one.path)]
-        others = tuple((one.path, "is no image by its name.") for one in listed if not is_image(one.path))
+        others = tuple((one.path, "is not an image, by its name.") for one in listed if not is_image(one.path))
         paths = [spelled_id(one.path) for one in images]
         ids = unique_ids([without_ending(path) for path in paths], paths)
         return Scan(tuple(Entry(one, of.path, None, 0, of.size, of.tag) for one, of in zip(ids, images, strict=True)),

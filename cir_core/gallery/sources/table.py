@@ -79,7 +79,7 @@ class TableSource:
         asked = self._asked
         found = choose(schema, path, asked.column, asked.id_column, asked.caption_column)
         if found.is_address and not asked.fetch:
-            raise GalleryError(f"The column {quoted(found.image)} of {path} holds addresses of images. Nothing is "
+            raise GalleryError(f"The column {quoted(found.image)} of {path} contains addresses of images. Nothing is "
                                "fetched from the internet unless you ask for it: add --fetch, or name a column of "
                                "images with --column.")
         return found

@@ -141,7 +141,7 @@ def _list(file: BinaryIO, archive: FileState) -> _Listing:
                             ending != "json" or _key(name) not in found.captions):
                         found.captions[_key(name)] = text
                 elif ending not in _SIDE_FILES and not name.rpartition("/")[2].startswith("."):
-                    found.skipped.append((path, "is no image by its name."))
+                    found.skipped.append((path, "is not an image, by its name."))
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         whole = f"after {counted(count, 'entry', 'entries')}" if count else "at its beginning"
         found.skipped.append((archive.path, f"is damaged or cut off {whole} ({error}); what comes before is used."))

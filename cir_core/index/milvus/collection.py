@@ -75,7 +75,7 @@ class Collection:
             self._send(vectors, 0, note, again=self.rows)
             self._finish()
         if (count := self.count()) != self.rows:
-            raise IndexUnavailable(f"{self._at} holds {count:,} vectors after {self.rows:,} were sent. Look at the "
+            raise IndexUnavailable(f"{self._at} contains {count:,} vectors after {self.rows:,} were sent. Look at the "
                                    "server's log, then run the same command again.")
 
     def count(self) -> int:
@@ -91,7 +91,7 @@ class Collection:
         fields = {field["name"]: field.get("params", {}) for field in described["fields"]}
         dim, count = int(fields.get(_VECTOR, {}).get("dim", 0)), self.count() if _ROW in fields else 0
         if (count, dim) != (self.rows, self.dim):
-            raise NotThere(f"{self._at} holds {count:,} vectors of {dim} numbers instead of {self.rows:,} of "
+            raise NotThere(f"{self._at} contains {count:,} vectors of {dim} numbers instead of {self.rows:,} of "
                            f"{self.dim}. {self._again}")
 
     def search(self, vectors: Matrix, k: int, hidden: Rows, parameters: Mapping[str, int]) -> list[Rows]:
@@ -107,7 +107,7 @@ class Collection:
             search_params={"metric_type": "IP", "params": chosen}, timeout=self.server.seconds))
         lists = [np.unique(np.array([hit[_ROW] for hit in hits], dtype=np.int64)) for hits in found]
         if any(len(rows) and not 0 <= rows[0] <= rows[-1] < self.rows for rows in lists):
-            raise NotThere(f"{self._at} holds unexpected rows. {self._again}")
+            raise NotThere(f"{self._at} contains unexpected rows. {self._again}")
         return lists
 
     def drop(self) -> None:

@@ -116,7 +116,7 @@ def preference_notes(
     if options.draws:
         notes += _people(rows, options)
     if identical:
-        notes.append(f"Both sets hold the same images in {counted(identical, 'question')}. Where scores of the two are "
+        notes.append(f"Both sets have the same images in {counted(identical, 'question')}. Where scores of the two are "
                      "equal, the one-sided rate ≥ counts the answer; the symmetric rate does not.")
     if recall.name != "recall@5":
         notes.append(f"“Equal recall” means {recall.name}.")

@@ -94,7 +94,7 @@ def _ratings(report: PreferenceReport) -> Section:
         (("both sets rated the same", report.rated_equal, report.n_valid, "answers"),
          ("the preferred set is rated lower", report.contradictions, report.n_valid, "answers"),
          ("both sets called equally good", report.ties, report.n_valid, "answers"),
-         ("both sets hold the same images", report.identical_sets, report.n_questions, "questions"),
+         ("both sets have the same images", report.identical_sets, report.n_questions, "questions"),
          ("questions answered by two people or more", report.shared_questions, report.n_questions, "questions")))
     tests = ReportTable(
         "rating-tests", "Normality of the ratings",

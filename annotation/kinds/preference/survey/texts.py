@@ -108,7 +108,7 @@ class Survey(Protocol):
     @classmethod
     def _fit(cls, names: tuple[str, str]) -> tuple[str, str]:
         if any(not name.isprintable() or len(name) > LONGEST_NAME for name in names):
-            raise ValueError(f"write each name on one line, in at most {LONGEST_NAME} characters: it stands on buttons")
+            raise ValueError(f"write each name on one line, in at most {LONGEST_NAME} characters: buttons show it")
         return names
 
     @field_validator("scale")

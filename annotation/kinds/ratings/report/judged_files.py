@@ -76,7 +76,7 @@ def _parts(content: bytes | str, where: str) -> tuple[Mapping[str, Any], Sequenc
         raise DatasetError(f"{where} is not valid JSON. {_REMEDY}.") from error
     card, rows = (found.get("card"), found.get("sessions")) if isinstance(found, Mapping) else (None, None)
     if not isinstance(card, Mapping) or not isinstance(rows, list):
-        raise DatasetError(f"{where} holds no scores of sessions. {_REMEDY}.")
+        raise DatasetError(f"{where} contains no scores of sessions. {_REMEDY}.")
     return card, rows
 
 

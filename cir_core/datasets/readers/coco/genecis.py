@@ -70,7 +70,7 @@ def read_benchmark(path: Path, *, faults: ValidationIssues = RAISE) -> Benchmark
                 pools[name] = tuple(sorted({*known[1:]}))
                 queries.append(BenchmarkQuery(name, known[0], text, (known[1],), pool=name))
         if len(queries) == before and not faults.count:
-            faults.add(file, "", "it holds no query", "Check that it is a task of GeneCIS")
+            faults.add(file, "", "it contains no query", "Check that it is a task of GeneCIS")
     split = next(iter(files)) if len(files) == 1 else ""
     return Benchmark("genecis", split, tuple(queries), pools, _paths, tuple(_notes(files)), boxes=boxes)
 
@@ -87,8 +87,8 @@ def _files(path: Path) -> dict[str, Path]:
         found = {task: file for task in TASKS if (file := path / f"{inside}{task}.json").is_file()}
         if found:
             return found
-    raise DatasetError(f"{path} holds none of {', '.join(f'{task}.json' for task in TASKS)}. Check the path; the files "
-                       "are in the folder genecis/ of the data set's repository.")
+    raise DatasetError(f"{path} contains none of {', '.join(f'{task}.json' for task in TASKS)}. Check the path; the "
+                       "files are in the folder genecis/ of the data set's repository.")
 
 
 def _id(image: _Image, boxes: dict[str, Box]) -> str:

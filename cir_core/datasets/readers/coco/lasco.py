@@ -60,7 +60,7 @@ def read_benchmark(path: Path, *, split: str | None = None, faults: ValidationIs
             again += seen > 1
             found.append(query if seen == 1 else replace(query, query_id=f"{query.query_id}#{seen}"))
     if not found and not faults.count:
-        faults.add(queries, "", "it holds no query", "Check that it is a query file of LaSCo")
+        faults.add(queries, "", "it contains no query", "Check that it is a query file of LaSCo")
     return Benchmark("lasco", split, tuple(found), {POOL: pool}, paths, tuple(_notes(pool, corpus, empty, again)))
 
 

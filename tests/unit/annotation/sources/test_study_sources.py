@@ -237,7 +237,7 @@ def test_the_panel_of_an_aggregate_is_the_ten_best_of_the_twenty_that_are_stored
 @pytest.mark.parametrize(("changes", "says"), [
     ({"samples": 3}, "no list of samples"), ({"gallery_paths": [1]}, "no list of samples"),
     ({"metadata": {}}, "'dataset' is missing"), ({"gallery_paths": []}, "3 faults"), ({"samples": ["a"]}, "sample 0"),
-    ({"samples": [3]}, "It holds 3"), ({"samples": [[{}]]}, r"It holds \[\{\}\]"),
+    ({"samples": [3]}, "It contains 3"), ({"samples": [[{}]]}, r"It contains \[\{\}\]"),
 ])
 def test_a_broken_aggregate_says_where(tmp_path, changes, says):
     with pytest.raises(DatasetError, match=says):

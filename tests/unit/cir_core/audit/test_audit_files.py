@@ -245,10 +245,10 @@ def test_a_rank_that_is_none(tmp_path, record, message):
 @pytest.mark.parametrize(("change", "message"), [
     ({"ranks": {"q0": {"problem": "x"}, "q1": {"problem": "x"}}}, r"query 'q2': it is missing\. Add it"),
     ({"ranks": {"q9": {}}}, r"query 'q9': tiny-val has no such query"),
-    ({"ranks": {"q0": 3}}, r"query 'q0': its ranks are no object but 3"),
+    ({"ranks": {"q0": 3}}, r"query 'q0': its ranks must be an object, not 3"),
     ({"ranks": {"q0": {"multimodal": 1}}}, r"query 'q0', text_only: it has no rank"),
     ({"top": {"q0": {"multimodal": ["i001", "i001"]}}}, r"query 'q0', multimodal: an image occurs twice"),
-    ({"top": {"q0": {"multimodal": ["z"]}}}, r"query 'q0', multimodal: its results hold 'z'"),
+    ({"top": {"q0": {"multimodal": ["z"]}}}, r"query 'q0', multimodal: its results contain 'z'"),
     ({"top": {"q0": {"multimodal": ["i009", "i001"]}}}, r"its results have the target 'i001' at 2, not at its rank 3"),
     ({"top": {"q0": {"multimodal": ["i009", "i008", "i007"]}}}, r"have the target 'i001' nowhere, not at its rank 3"),
     ({"ranks": {"q0": {"multimodel": 1}}}, r"query 'q0': 'multimodel' is none of multimodal, text_only, image_only"),

@@ -401,7 +401,7 @@ def test_images_that_the_gallery_lacks_are_left_out_and_said(gallery):
     found = over_gallery(benchmark, gallery)
     assert found.pools == {"a": list(gallery.ids[:3]), "all": gallery.ids}
     assert found.notes == ("gallery colours lacks 1 images that the data set ranks (gone): ranks are over the others",)
-    with pytest.raises(GalleryError, match="holds none of the 1 images of 'b'"):
+    with pytest.raises(GalleryError, match="contains none of the 1 images of 'b'"):
         over_gallery(a_benchmark([], {"b": ("gone",)}), gallery)
 
 

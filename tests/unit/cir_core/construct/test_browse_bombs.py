@@ -91,7 +91,7 @@ def test_a_query_with_more_candidates_than_any_is_left_out_and_said(tmp_path: Pa
     provenance(tmp_path / "b", [json.dumps(QUERY), many, json.dumps(QUERY | {"query_id": "3"})])
     read, peak = peak_of(lambda: TargetReader().read(open_construction(tmp_path, "b")))
     assert [one.read().query_id for one in read.queries] == ["1", "3"] and peak < 4 * MOST_LINE
-    assert read.notes[0].startswith("1 line is no query")
+    assert read.notes[0].startswith("1 line is not a query")
 
 
 def test_a_journal_line_longer_than_any_is_an_error_that_names_the_file(tmp_path: Path) -> None:

@@ -185,7 +185,7 @@ def test_what_is_damaged_is_left_out_and_said(copied: Path) -> None:
     path.write_text("\n".join(lines) + "\n", "utf-8")
     read = TargetReader().read(open_construction(copied.parent, "built"))
     assert [one.place for one in read.queries] == list(range(7, COUNT))
-    assert "7 lines are no queries with candidates and are left out" in read.notes[0]
+    assert "7 lines are not queries with candidates and are left out" in read.notes[0]
     first = read.queries[0]
     path.write_text("\n".join(lines[::-1]) + "\n", "utf-8")
     with pytest.raises(DatasetError, match="Reload the page") as told:
@@ -232,11 +232,11 @@ def test_links_and_rewritten_texts_are_refused(copied: Path) -> None:
     root, path = copied.parent, copied / "provenance/cirr.jsonl"
     path.rename(root / "elsewhere.jsonl")
     path.symlink_to(root / "elsewhere.jsonl")
-    with pytest.raises(DatasetError, match="holds a symbolic link"):
+    with pytest.raises(DatasetError, match="contains a symbolic link"):
         open_construction(root, "built")
     (root / "single").mkdir()
     (root / "single/journal.jsonl").write_text('{"format": 1, "card": {"sources": {}}}\n', "utf-8")
-    with pytest.raises(DatasetError, match="holds rewritten texts of cirque construct single-target"):
+    with pytest.raises(DatasetError, match="contains rewritten texts of cirque construct single-target"):
         open_construction(root, "single")
 
 

@@ -169,7 +169,7 @@ def test_a_torn_line_is_dropped_and_its_session_constructed_again(gallery, whole
 def test_sessions_of_other_settings_are_never_mixed(gallery, tmp_path):
     construct(gallery, tmp_path, count=6)
     before = (tmp_path / "journal.jsonl").read_bytes()
-    with pytest.raises(DatasetError, match=r"holds sessions already\. Add --resume"):
+    with pytest.raises(DatasetError, match=r"contains sessions already\. Add --resume"):
         construct(gallery, tmp_path, count=6)
     with pytest.raises(DatasetError, match=r"begun with other settings: settings\.max turns was 6, is 5"):
         construct(gallery, tmp_path, count=6, settings=replace(SHOWN, max_turns=5), resume=True)
@@ -312,7 +312,7 @@ def test_subsets_have_the_release_s_names_and_their_own_galleries(gallery, tmp_p
     with pytest.raises(DatasetError, match=r"There is no subset 'toptee'.*fashioniq_dress_val, fashioniq_shirt_val"):
         construct_sessions(construction, tmp_path, subsets=["toptee"], options=JobOptions(resume=True))
     strange = Benchmark("cirr", "val", queries[:1], {"dress": ("x", "y")}, lambda image_id: ())
-    with pytest.raises(GalleryError, match="holds no image of cirr_dress_val"):
+    with pytest.raises(GalleryError, match="contains no image of cirr_dress_val"):
         colour_construction(gallery, ColourPerson(), benchmark=strange)
 
 
@@ -380,7 +380,7 @@ def test_stored_similarities_are_those_of_the_encoder(whole, tmp_path):
 def test_the_unfiltered_sessions_are_not_overwritten(whole):
     _, folder = whole
     before = (folder / RAW).read_bytes()
-    with pytest.raises(DatasetError, match="holds the unfiltered sessions"):
+    with pytest.raises(DatasetError, match="contains the unfiltered sessions"):
         filter_sessions(raw_files(folder), folder)
     assert (folder / RAW).read_bytes() == before
 

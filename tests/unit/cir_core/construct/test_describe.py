@@ -128,7 +128,7 @@ def test_folders_that_constructions_and_filters_write(files, tmp_path):
     with pytest.raises(DatasetError, match="Two of the files have the session 'cirr_val_0000'"):
         read_sets([tmp_path / "built", files / "b.json"])
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DatasetError, match="holds no file of sessions"):
+    with pytest.raises(DatasetError, match="contains no file of sessions"):
         read_sets([tmp_path / "empty"])
 
 

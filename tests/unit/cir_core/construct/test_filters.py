@@ -180,7 +180,7 @@ def test_other_files_are_refused(tmp_path):
         with pytest.raises(DatasetError, match="cannot name a file"):
             raw_files(tmp_path)
     (tmp_path / "public.json").unlink()
-    with pytest.raises(DatasetError, match="holds no raw file of sessions"):
+    with pytest.raises(DatasetError, match="contains no raw file of sessions"):
         raw_files(tmp_path)
     released_file(tmp_path)
     (tmp_path / "copy.json").write_bytes((tmp_path / "circo.json").read_bytes())

@@ -170,7 +170,7 @@ def test_what_is_no_construction_or_at_work_is_not_removed(gallery, tmp_path):
     _sessions(gallery, root / "whole", tmp_path)
     (root / "photos").mkdir()
     (root / "photos" / "mine.jpg").write_bytes(b"1")
-    with pytest.raises(DatasetError, match="holds no construction"):
+    with pytest.raises(DatasetError, match="contains no construction"):
         remove_construction(root, "photos")
     with pytest.raises(UnknownBenchmark):
         remove_construction(root, "none")

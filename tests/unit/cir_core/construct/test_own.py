@@ -147,7 +147,7 @@ def test_galleries_that_are_gone_and_folders_of_others(searches, home, tmp_path)
     assert report.sessions == {"colours_all": 4, "gone_all": 1}
     [result] = [result for _, _, result in open_raw(tmp_path / "raw" / "gone_all.json").results()]
     assert [turn.image_sha256 for turn in result.turns] == [None, None]
-    with pytest.raises(DatasetError, match=r"holds gone_all\.json, which is not of these sessions"):
+    with pytest.raises(DatasetError, match=r"contains gone_all\.json, which is not of these sessions"):
         searches.export(tmp_path, home, gallery=NAME)
     assert searches.export(tmp_path / "one", home, gallery=NAME).sessions == {"colours_all": 4}
 

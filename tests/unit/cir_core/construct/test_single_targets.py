@@ -209,7 +209,7 @@ def test_what_cannot_be_read_or_checked_is_said(gallery, targets, tmp_path):
     blind.sees = False
     with pytest.raises(SettingsError, match="--check text"):
         about(gallery, targets, blind, check="confidence")
-    with pytest.raises(DatasetError, match="holds no file of targets"):
+    with pytest.raises(DatasetError, match="contains no file of targets"):
         read_target_files([gallery.root])
     with pytest.raises(DatasetError, match="Two of the files are called 'cirr'"):
         read_target_files([targets, targets.parent])

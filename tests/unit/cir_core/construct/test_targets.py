@@ -153,7 +153,7 @@ def test_a_run_that_stops_goes_on_where_it_was(gallery, whole, tmp_path):
     part = find(gallery, tmp_path, language, budget=Budget(calls=15))
     assert part.stopped == "15 requests were sent" and not part.outputs and 0 < part.done < COUNT
     assert not (tmp_path / SELECTION).exists()
-    with pytest.raises(DatasetError, match=r"holds candidates already\. Add --resume"):
+    with pytest.raises(DatasetError, match=r"contains candidates already\. Add --resume"):
         find(gallery, tmp_path)
     with pytest.raises(DatasetError, match=r"settings\.scored was 4, is 3"):
         find(gallery, tmp_path, settings=TargetSettings(6, 3), resume=True)
@@ -267,7 +267,7 @@ def test_given_confidences_are_not_asked_for(gallery, whole, tmp_path):
     with pytest.raises(DatasetError, match="item_index 5 is not the place of reference"):
         given(language, part).candidates  # noqa: B018
     (part / "cirr_by_tg_img_20_scores.json").unlink()
-    with pytest.raises(DatasetError, match="holds no confidences of 'cirr'"):
+    with pytest.raises(DatasetError, match="contains no confidences of 'cirr'"):
         given(language, part).candidates  # noqa: B018
 
 
@@ -328,7 +328,7 @@ def test_models_that_see_nothing_and_impossible_numbers_are_refused(gallery):
 def test_a_damaged_file_of_provenance_is_told_by_its_line(whole, tmp_path):
     path = tmp_path / "cirr.jsonl"
     path.write_bytes((whole[1] / "provenance/cirr.jsonl").read_bytes() + b'{"query_id": 3}\n')
-    with pytest.raises(DatasetError, match=f"line {COUNT + 1}: it is no query with candidates"):
+    with pytest.raises(DatasetError, match=f"line {COUNT + 1}: it is not a query with candidates"):
         list(read_provenance(path))
     faults = ValidationIssues(collect=True)
     assert len(list(read_provenance(path, faults))) == COUNT and [fault.record for fault in faults.found] == [
@@ -338,7 +338,7 @@ def test_a_damaged_file_of_provenance_is_told_by_its_line(whole, tmp_path):
                        ("similarity", "NaN"), ("similarity", "-Infinity"), ("rank", "0")):
         path.write_text(re.sub(rf'"{key}":[^,}}]+(?=[^"]*("similarity"|"confidence"|}}))', f'"{key}":{value}', line)
                         + "\n")
-        with pytest.raises(DatasetError, match=rf"line 1: it is no query with candidates \(candidates.*{key}: Input"):
+        with pytest.raises(DatasetError, match=rf"line 1: it is not a query .*\(candidates.*{key}: Input"):
             list(read_provenance(path))
     with pytest.raises(DatasetError, match="cannot be read"):
         list(read_provenance(tmp_path / "none.jsonl"))

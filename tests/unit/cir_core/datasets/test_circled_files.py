@@ -195,13 +195,13 @@ def turns(*numbers: int) -> list[dict[str, Any]]:
     ([{**PUBLIC, "turns": [{"turn": 1}]}], ", record 0: 'turns.0.reference_image_id' is missing"),
     (json.dumps([PUBLIC, PUBLIC])[:-20], ", record 1: the file ends in the middle of it"),
     ('[{"session_id": NaN}]', ", record 0: it is not valid JSON"),
-    ([], ": it holds no session"),
+    ([], ": it contains no session"),
     ({"results": []}, ", key 'dataset_name': it is missing"),
-    ({"dataset_name": "cirr_val"}, ", results: it holds no session"),
+    ({"dataset_name": "cirr_val"}, ", results: it contains no session"),
     ({"dataset_name": "cirr_val", "results": [{"original_query": "x"}]},
      ", record 0: 'reference_image_id' is missing"),
     (json.dumps(RAW)[:-300], ", record 1: the file ends in the middle of it"),
-    ("words", ": it does not hold a JSON array (it begins with 'w')"),
+    ("words", ": it does not contain a JSON array (it begins with 'w')"),
 ])
 def test_a_bad_file_names_record_and_remedy(tmp_path, content, problem):
     path = saved(tmp_path, content)

@@ -101,7 +101,7 @@ def test_faulty_records(tmp_path, record, sentence):
 @pytest.mark.parametrize(("content", "sentence"), [
     ('[{"id": 0, "reference_img_id": NaN}]', "record 0: it is not valid JSON"),
     ('[{"id": 0, "reference_img_id": 11,', "record 0: the file ends in the middle"),
-    ('{"0": [22]}', "does not hold a JSON array"),
+    ('{"0": [22]}', "does not contain a JSON array"),
 ])
 def test_broken_files(tmp_path, content, sentence):
     file = circo(tmp_path)

@@ -94,10 +94,10 @@ def test_as_windows_saves_them(tmp_path):
     ([fashioniq_record("B02", "B01", "a", "b"), fashioniq_record("B02", "B01", "", " ")],
      "record 1: all its captions are empty. Take the record out"),
     ([{"target": "B02", "candidate": "B01", "captions": "is red"}], "record 0: 'captions' cannot be used"),
-    ([{"target": "B02", "captions": ["is red"]}], "record 0: 'candidate' is missing. It holds target, captions"),
+    ([{"target": "B02", "captions": ["is red"]}], "record 0: 'candidate' is missing. It contains target, captions"),
     ([fashioniq_record("", "B01", "a", "b")], "record 0: 'target' cannot be used"),
     (["B01", "B02"], "record 0: it is not an object"),
-    ({"B01": 1}, "does not hold a JSON array"),
+    ({"B01": 1}, "does not contain a JSON array"),
 ])
 def test_faulty_captions(tmp_path, records, sentence):
     with pytest.raises(DatasetError, match=r"cap\.dress\.val\.json.*" + sentence):
@@ -119,7 +119,7 @@ def test_broken_captions(tmp_path, content, sentence):
 @pytest.mark.parametrize(("names", "sentence"), [
     (["B01", "B02", "B01"], "record 2: 'B01' occurs twice, first at record 0. Keep one"),
     (["B01", 2], "record 1: 2 is not an image name"),
-    ({"B01": "x"}, "does not hold a JSON array of image names"),
+    ({"B01": "x"}, "does not contain a JSON array of image names"),
 ])
 def test_a_faulty_split_file(tmp_path, names, sentence):
     put(fashioniq(tmp_path) / "image_splits" / "split.dress.val.json", names)

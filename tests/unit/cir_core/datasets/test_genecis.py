@@ -57,7 +57,7 @@ def test_faults_name_their_record(tmp_path, change, says):
 
 
 def test_what_is_not_genecis_is_refused(tmp_path):
-    with pytest.raises(DatasetError, match=r"holds none of focus_attribute\.json"):
+    with pytest.raises(DatasetError, match=r"contains none of focus_attribute\.json"):
         read_benchmark(tmp_path)
     with pytest.raises(DatasetError, match="not called like a task"):
         read_benchmark(put(tmp_path / "other.json", []))

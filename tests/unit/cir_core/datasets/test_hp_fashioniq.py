@@ -70,7 +70,7 @@ def test_questions_of_ones_own_come_back_equal(tmp_path):
 @pytest.mark.parametrize(("text", "number", "sentence"), [
     ("a dotmark", 0, "cannot be written"),
     ("two  spaces", 0, "cannot be written"),
-    ("red", 1, "stands at position 0"),
+    ("red", 1, "is at position 0"),
 ])
 def test_what_the_form_cannot_hold_is_refused(tmp_path, text, number, sentence):
     sets = (ShownSet(("a", "b", "c", "d", "e"), 1), ShownSet(("f", "g", "h", "i", "j"), 5))
@@ -118,8 +118,8 @@ def test_a_fault_names_file_question_and_remedy(released, change, where, problem
 
 @pytest.mark.parametrize(("content", "problem"), [
     (b'{"user_1": {"question', "not valid JSON"),
-    (b"[]", "not hold a JSON object"),
-    (b'{"user_1": []}', "user_1: it does not hold question sets"),
+    (b"[]", "not contain a JSON object"),
+    (b'{"user_1": []}', "user_1: it does not contain question sets"),
     (b'{"user_1": {"question_set_1": 3}}', "question_set_1: it is not an object of six lists"),
     (b'{"user_1": {}, "user_1": {}}', "key 'user_1': it occurs twice"),
 ])

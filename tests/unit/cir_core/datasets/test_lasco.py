@@ -97,8 +97,8 @@ def test_a_bad_query_names_file_record_and_remedy(tmp_path, change, problem):
 @pytest.mark.parametrize(("text", "problem"), [
     (json.dumps([QUERY, QUERY])[:-40], ", record 1: the file ends in the middle of it"),
     ('[{"qid": NaN}]', ", record 0: it is not valid JSON"),
-    ('{"qid": 1}', ": it does not hold a JSON array (it begins with '{')"),
-    ("[]", ": it holds no query"),
+    ('{"qid": 1}', ": it does not contain a JSON array (it begins with '{')"),
+    ("[]", ": it contains no query"),
 ])
 def test_what_is_no_query_file(tmp_path, text, problem):
     path = saved(tmp_path, text)

@@ -127,7 +127,7 @@ def test_qrels_that_agree(tmp_path, text):
 
 
 @pytest.mark.parametrize(("text", "problem"), [
-    ("8:1 0 8:7 1 7\n", "line 1: '8:7' is no target of query '8:1' there"),
+    ("8:1 0 8:7 1 7\n", "line 1: '8:7' is not a target of query '8:1' there"),
     ("8:1 0 8:99 1 7\n8:2 0 8:7 1 7\n", "line 2: query '8:2' is not in the query file"),
     ("8:1 0 8:99 0 7\n", "query '8:1': it has 0 of the query's 1 targets"),
 ])
@@ -143,9 +143,9 @@ def test_qrels_that_do_not_agree(tmp_path, text, problem):
     ({"qid": None}, "line 2: it has no query id (qid, query_id or id), but qid, query_txt"),
     ({"qid": "8:1"}, "line 2: the query id '8:1' occurs twice"),
     ({"query_img_path": None}, "line 2: query '8:2' has no reference image"),
-    ({"query_txt": 5}, "line 2: the text of query '8:2' is no text"),
+    ({"query_txt": 5}, "line 2: the text of query '8:2' is not a text"),
     ({"pos_cand_list": ["8:404"]}, "line 2: query '8:2' has targets that are not in the pool: 8:404"),
-    ({"pos_cand_list": [{"did": "8:99"}]}, "line 2: a target of query '8:2' is no candidate id"),
+    ({"pos_cand_list": [{"did": "8:99"}]}, "line 2: a target of query '8:2' is not a candidate id"),
     ({"cirque": {"aspects": 5}}, "line 2: 'aspects' cannot be used"),
 ])
 def test_a_bad_query_names_file_line_and_remedy(tmp_path, change, problem):
@@ -180,7 +180,7 @@ def test_a_bad_candidate_names_file_line_and_remedy(tmp_path, change, problem):
     (json.dumps(NATIVE)[:-9] + "\n", "line 1: it is not valid JSON"),
     ('{"qid": NaN}\n', "line 1: it is not valid JSON (NaN is not a number)"),
     ("[]\n", "line 1: it is not an object but []"),
-    ("", "it holds no query of an image and a text"),
+    ("", "it contains no query of an image and a text"),
 ])
 def test_what_is_no_query_file(tmp_path, text, problem):
     path = tmp_path / "q.jsonl"

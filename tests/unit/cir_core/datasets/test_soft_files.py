@@ -103,7 +103,7 @@ def test_a_fashioniq_file_as_a_benchmark(saved):
     assert benchmark.notes == (
         "The original target is not among the targets of 1 of 2 records.",
         "The reference is among the targets of 1 records; it stays one of them.",
-        "1 images with a confidence below the threshold are no targets.",
+        "1 images with a confidence below the threshold are not targets.",
     )
 
 
@@ -145,7 +145,7 @@ def test_caption_modes(saved):
     ([{key: value for key, value in MULTI[0].items() if key != "threshold"}], "'threshold' is missing"),
     (SINGLE, "record 0: 'threshold' is missing"),
     ('[{"reference_image_name": "B01", "thres', "record 0: the file ends in the middle of it"),
-    ('{"0": ["B01"]}', "does not hold a JSON array"),
+    ('{"0": ["B01"]}', "does not contain a JSON array"),
 ])
 def test_faults_of_multi_target_files(saved, content, problem):
     path = saved(content)
@@ -261,7 +261,7 @@ def cached(**values):
     (cached(all_queries=[{}, {"prescriptive_query": None}]), r"all_queries\[1\]: 'prescriptive_query"),
     (cached(all_attributes=[{}, {"add": "black"}]), r"all_attributes\[1\]: 'add' cannot be used"),
     (cached(input_token=-1), "key 'input_token': it is -1"),
-    (MULTI, "does not hold a JSON object"),
+    (MULTI, "does not contain a JSON object"),
 ])
 def test_faults_of_constraints(saved, content, problem):
     path = saved(content)

@@ -281,7 +281,7 @@ def test_sessions_by_hand():
     assert figures(scores) == {
         "hits_at_10": {"1": 0.5, "2": 1, "3": 1}, "final_recall_at_10": 0.5, "auc": 0.875}
     assert scores.facts["longest_session"] == 3 and scores.by_group == {}
-    assert "1 of 4 lists hold fewer than 10 images." in scores.notes
+    assert "1 of 4 lists contain fewer than 10 images." in scores.notes
 
 
 def test_the_longest_session_is_that_of_the_subset():

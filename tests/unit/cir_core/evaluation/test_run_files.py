@@ -83,19 +83,19 @@ def test_a_mark_and_windows_ends_are_read(tmp_path):
 @pytest.mark.parametrize(("content", "problem"), [
     ({"q": ["a", "b", "a"]}, "query 'q': image 'a' occurs twice in its ranking"),
     ({"q": [1, "1"]}, "query 'q': image '1' occurs twice in its ranking"),
-    ({"q": ["a", None]}, "query 'q': its ranking holds something that is not an image id"),
-    ({"q": ["a", True]}, "query 'q': its ranking holds something that is not an image id"),
+    ({"q": ["a", None]}, "query 'q': its ranking contains something that is not an image id"),
+    ({"q": ["a", True]}, "query 'q': its ranking contains something that is not an image id"),
     ({"q": "a"}, "query 'q': it has neither a list of image ids nor an object of scores"),
     ('{"q": {"a": NaN}}', "query 'q': the score of image 'a' is nan, which is not a finite number"),
     ('{"q": {"a": -Infinity}}', "query 'q': the score of image 'a' is -inf, which is not a finite number"),
     ('{"q": {"a": 1' + "0" * 400 + "}}", "query 'q': the score of image 'a' is 1"),
     ({"q": {"a": "0.5"}}, "query 'q': the score of image 'a' is '0.5', which is not a finite number"),
     ('{"q": ["a"], "q": ["b"]}', "key 'q': it occurs twice in one object"),
-    ({}, "it holds no query"),
+    ({}, "it contains no query"),
     ('{"q": ["a", ', "it is not valid JSON"),
     ('[{"ranking": ["a"]}]', "it is a JSON array, and its name does not say FashionIQ's category"),
     ("plain words", "line 1: it has 2 fields, not 6"),
-    ("", "it holds no line of a run"),
+    ("", "it contains no line of a run"),
 ])
 def test_a_bad_file_is_named_with_query_and_remedy(tmp_path, content, problem):
     path = saved(tmp_path, content)

@@ -58,20 +58,20 @@ def test_circo_ids_may_be_strings(tmp_path, circo_val):
     path = put(tmp_path / "s.json", {"0": ["000000000022", 33], "1": ["11"]})
     run = read_circo_submission(as_windows_saves(path), circo_val)
     assert run.rankings == {"0": ("22", "33"), "1": ("11",)}
-    assert run.notes == ("2 of 2 lists do not hold 50 images, which the server expects but does not check.",)
+    assert run.notes == ("2 of 2 lists do not have 50 images, which the server expects but does not check.",)
     assert read_circo_submission(path).rankings == run.rankings
 
 
 @pytest.mark.parametrize(("content", "sentence"), [
     ({"0": [22]}, "key '1': it is missing. A submission ranks every query"),
-    ({"0": [22], "1": [22], "2": [22]}, "key '2': it is no query of these 2"),
-    ({"0": [22], "01": [22]}, "key '01': it is no query"),
+    ({"0": [22], "1": [22], "2": [22]}, "key '2': it is not a query of these 2"),
+    ({"0": [22], "01": [22]}, "key '01': it is not a query"),
     ({"0": [22], "1": [22, 33, 22]}, "key '1': the image '22' occurs twice"),
     ({"0": [22], "1": [22, "0022"]}, "key '1': the image '22' occurs twice"),
     ({"0": [22], "1": [99]}, "key '1': the image '99' is not in this split"),
     ({"0": [22], "1": [2.5]}, "key '1': its value is not a list of image ids"),
     ({"0": [22], "1": 22}, "key '1': its value is not a list"),
-    ([[22], [33]], "does not hold a JSON object"),
+    ([[22], [33]], "does not contain a JSON object"),
 ])
 def test_circo_refuses(tmp_path, circo_val, content, sentence):
     with pytest.raises(DatasetError, match=r"s\.json.*" + sentence):
@@ -97,7 +97,7 @@ def test_a_file_that_cannot_be_read_is_one_fault(tmp_path, circo_val):
 
 @pytest.mark.parametrize(("run", "sentence"), [
     (Run("mine", {"0": FIFTY}), "key '1': it is missing"),
-    (circo_run(**{"7": FIFTY}), "key '7': it is no query of these 2"),
+    (circo_run(**{"7": FIFTY}), "key '7': it is not a query of these 2"),
     (circo_run(**{"1": ("22", "b.jpg")}), "key '1': its value is not a list of image ids"),
     (circo_run(**{"1": ("22", "33", "22")}), "key '1': the image '22' occurs twice"),
 ])
@@ -137,7 +137,7 @@ def cirr_content(metric="recall", **changes):
     (cirr_content(**{"12": NAMES[:50]}), f"key '12': it ranks its own reference '{NAMES[0]}'. Take"),
     (cirr_content(**{"12": [*NAMES[1:50], "dev-1.png"]}), "key '12': the image 'dev-1.png' is not in this split"),
     (cirr_content(**{"12": list(range(50))}), "key '12': its value is not a list of image names"),
-    (cirr_content(**{"13": NAMES[1:51]}), "key '13': it is no query of these 2"),
+    (cirr_content(**{"13": NAMES[1:51]}), "key '13': it is not a query of these 2"),
     (cirr_content("recall_subset", **{"15": NAMES[1:5]}), "key '15': its list has 4 names, not 3"),
     (cirr_content("recall_subset", **{"15": NAMES[3:6]}), f"key '15': it ranks its own reference '{NAMES[4]}'"),
     (cirr_content("recall_subset", **{"15": NAMES[5:8]}), f"key '15': the image '{NAMES[6]}' is not in the query's"),
@@ -168,7 +168,7 @@ def test_cirr_files_are_small(tmp_path, cirr_val, monkeypatch):
     (Run("mine", {"12": tuple(NAMES)}), "recall.json, key '15': it is missing"),
     (cirr_run(**{"15": tuple(NAMES[:50])}), "recall.json, key '15': its list has 49 names"),
     (cirr_run(**{"15": tuple(NAMES[5:])}), "recall_subset.json, key '15': its list has 1 names, not 3"),
-    (cirr_run(**{"16": tuple(NAMES)}), "key '16': it is no query"),
+    (cirr_run(**{"16": tuple(NAMES)}), "key '16': it is not a query"),
 ])
 def test_nothing_is_written_that_cirr_would_refuse(tmp_path, cirr_val, run, sentence):
     with pytest.raises(DatasetError, match=sentence):
@@ -177,7 +177,7 @@ def test_nothing_is_written_that_cirr_would_refuse(tmp_path, cirr_val, run, sent
 
 
 def test_places_that_hold_or_take_no_submission(tmp_path, cirr_val):
-    with pytest.raises(DatasetError, match=r"holds neither recall\.json nor recall_subset\.json"):
+    with pytest.raises(DatasetError, match=r"contains neither recall\.json nor recall_subset\.json"):
         read_cirr_submission(tmp_path)
     (tmp_path / "file").touch()
     with pytest.raises(DatasetError, match=r"cannot be written: .* Choose another place"):

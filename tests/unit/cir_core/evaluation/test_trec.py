@@ -75,7 +75,7 @@ def test_a_bad_line_names_file_line_and_remedy(tmp_path, line, problem):
 
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_an_empty_run_is_refused(tmp_path, text):
-    with pytest.raises(DatasetError, match="it holds no line of a run"):
+    with pytest.raises(DatasetError, match="it contains no line of a run"):
         read_trec_run(saved(tmp_path, text))
 
 
@@ -192,5 +192,5 @@ def test_grades_up_to_the_highest(tmp_path):
 
 
 def test_empty_qrels_are_refused(tmp_path):
-    with pytest.raises(DatasetError, match="it holds no line of qrels"):
+    with pytest.raises(DatasetError, match="it contains no line of qrels"):
         read_qrels(saved(tmp_path, "query_id\tcandidate_id\tscore\n"))

@@ -193,7 +193,7 @@ def test_comments_and_empty_lines_are_no_patterns(tmp_path, comment):
     (b"\n\nx\xff\n", "line 3: this is not UTF-8"), (b"*a*a*a*a*a*b", "line 1: .* more than 4 stars"),
     ("\u0301".encode() * 5000, "line 1: a pattern has more than 4,096 characters"),
     (b"#" * (2**20 + 1), "larger than a megabyte"),
-    (b"\n[[:word:]]", r"line 2: '\[\[:word:\]\]' has \[:word:\], which is no class of characters\. There are "
+    (b"\n[[:word:]]", r"line 2: '\[\[:word:\]\]' has \[:word:\], which is not a class of characters\. There are "
                       r"\[:alnum:\], .*\[:xdigit:\]\.$"),
     (b"a[![:digit:][:DIGIT:]]", r"line 1: .* has \[:DIGIT:\], which"), (b"[[::]]", r"line 1: .* has \[::\], which"),
     (b"[[:alpha:]", "line 1: .* is not a pattern"), (b"[[:digit:]/]", "line 1: .* is not a pattern"),

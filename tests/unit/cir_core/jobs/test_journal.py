@@ -66,7 +66,7 @@ def test_failures_of_an_earlier_journal_are_tried_again(earlier: Path) -> None:
 
 
 def test_an_earlier_journal_is_not_begun_anew_nor_under_other_settings(earlier: Path) -> None:
-    with pytest.raises(DatasetError, match=r"holds texts already\. Add --resume"):
+    with pytest.raises(DatasetError, match=r"contains texts already\. Add --resume"):
         run(earlier, 3, text)
     with (pytest.raises(DatasetError, match="gallery was colours, is shapes"),
           open_job(earlier, Card("shapes"), JobOptions(resume=True), "makes texts")):

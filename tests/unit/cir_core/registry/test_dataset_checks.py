@@ -167,7 +167,7 @@ def test_ids_that_stand_twice_are_faults(tmp_path):
     split.write_text('{"B01": "./a/B01.png", "B02": "./a/B02.png"}')  # as CIRR's split files
     assert check("soft-multi-target", multi, pool=split).counts["images"] == 2
     split.write_text("[1, 2]")
-    assert "it is no list of image names" in str(check("soft-multi-target", multi, pool=split).faults[0])
+    assert "it is not a list of image names" in str(check("soft-multi-target", multi, pool=split).faults[0])
 
 
 def test_traces_and_runs_are_counted(tmp_path):
@@ -198,7 +198,7 @@ def test_benchmarks_by_kind(tmp_path):
     with pytest.raises(DatasetError, match=r"no queries that could be ranked\. Benchmarks are: sample"):
         read_benchmark("hp-fashioniq", root)
     (tmp_path / "none.json").write_text("[]")
-    with pytest.raises(DatasetError, match="holds no query of soft-multi-target"):
+    with pytest.raises(DatasetError, match="contains no query of soft-multi-target"):
         read_benchmark("soft-multi-target", tmp_path / "none.json")
     with pytest.raises(DatasetError, match="circled takes no caption mode"):
         read_benchmark("circled", root, caption_mode="first")

@@ -84,7 +84,7 @@ def test_a_cell_may_be_long():
     ("", "t.csv is empty. Name them."),
     ("id,photo\n", "line 1: there is no column path among id, photo. Name them."),
     ('id,path\n1,"a\n', "line 2: this is not valid CSV, a quotation mark is never closed. Check"),
-    ('id,path\n1,"a"b\n', "line 2: this is not valid CSV, something stands between a quotation mark and the end"),
+    ('id,path\n1,"a"b\n', "line 2: this is not valid CSV, there is text between a closing quotation mark and the end"),
     ("[]", "there is no column id"),
     ('[{"id": "1", "path": "a"}', "the list is not closed"),
     ('[{"id": "1", "path": "a"}]\n{"id"', "line 2: “{\"id\"” follows the end of the list"),

@@ -60,7 +60,7 @@ def test_names_that_cannot_be_had(staffed):
         with pytest.raises(AccessError, match=r"already taken. Choose another name"):
             staffed.add(replace(BO, name=name))
     for name in ("", "  ", "a\0b", "\ud83d"):
-        with pytest.raises(AccessError, match="empty or holds characters"):
+        with pytest.raises(AccessError, match="empty or contains characters"):
             staffed.add(replace(BO, name=name))
         assert staffed.person(name) is None
     assert staffed.people() == (ADA, BO)

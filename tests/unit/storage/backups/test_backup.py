@@ -166,7 +166,7 @@ def test_what_is_there_only_goes_with_force_and_is_backed_up(filled, tmp_path):
     path = back_up_to(filled, tmp_path / "a.backup").path
     with_a_session(filled, "later")
     before = contents(filled)
-    with pytest.raises(StorageError, match=rf"holds {before.total} rows.*--force"):
+    with pytest.raises(StorageError, match=rf"contains {before.total} rows.*--force"):
         restore(filled, path, force=False, safe=tmp_path / "safe")
     assert contents(filled) == before and not (tmp_path / "safe").exists()
 

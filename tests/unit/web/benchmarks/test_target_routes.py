@@ -109,10 +109,10 @@ def test_values_that_cannot_be(rosa: TestClient, query: str) -> None:
 
 
 def test_each_kind_has_its_own_page(rosa: TestClient, home: Path) -> None:
-    assert "holds queries with their targets, not multi-turn sessions" in problem(rosa, "sessions?name=built")
+    assert "contains queries with their targets, not multi-turn sessions" in problem(rosa, "sessions?name=built")
     (home / FOLDER / "raw" / "raw").mkdir(parents=True)
     (home / FOLDER / "raw" / "raw" / "a.json").write_text('{"dataset_name": "x", "results": []}')
-    assert "holds multi-turn sessions, not queries with their targets" in problem(rosa, "targets?name=raw")
+    assert "contains multi-turn sessions, not queries with their targets" in problem(rosa, "targets?name=raw")
 
 
 def test_the_download_is_what_the_command_writes(rosa: TestClient, services: Services, made: Path, home: Path) -> None:
@@ -128,7 +128,7 @@ def test_the_download_is_what_the_command_writes(rosa: TestClient, services: Ser
     whole = path.read_bytes()
     path.write_bytes(whole + b"not json\n" + whole.splitlines()[0].replace(b'"similarity":', b'"similarity":1e999,"x":')
                      + b"\n")
-    said = "2 lines are no queries with candidates and are left out. Construct the files again."
+    said = "2 lines are not queries with candidates and are left out. Construct the files again."
     assert get(rosa, "targets?name=built")["about"]["notes"] == [said]
     files = zipfile.ZipFile(io.BytesIO(rosa.get("/benchmarks/download?name=built&threshold=0.67").content))
     assert files.read("NOTES.txt").decode() == f"cirr: {said}\n"
@@ -175,7 +175,7 @@ def test_no_answer_names_a_folder_of_the_server(rosa: TestClient, home: Path) ->
         assert answer.status_code in (200, 400), (path, answer.text)
         assert str(home).encode() not in answer.content and b"/home/" not in answer.content, path
     assert get(rosa, "targets?name=cut")["page"]["total"] == 0
-    assert "1 line is no query" in get(rosa, "targets?name=cut")["about"]["notes"][0]
+    assert "1 line is not a query" in get(rosa, "targets?name=cut")["about"]["notes"][0]
 
 
 def test_a_run_elsewhere_is_followed(rosa: TestClient, home: Path, made: Path) -> None:

@@ -134,4 +134,4 @@ def test_pictures_beyond_what_can_be_imported_are_left_out_and_named(
     [upload] = [path for path in services.search._uploads.folder.rglob("*") if path.is_file()]
     upload.unlink()
     answer = page.post("/import/sessions", content=content, headers={"Content-Type": "application/json"})
-    assert "does not hold 1 uploaded picture" in answer.json()["sessions"][0]["notes"][0]
+    assert "does not contain 1 uploaded picture" in answer.json()["sessions"][0]["notes"][0]

@@ -124,7 +124,7 @@ def test_samples_and_folders(store, tmp_path, gallery):
         read_target_queries(folder, ["hat"])
     with pytest.raises(StudyError, match="Choose 1 to 12"):
         sample_targets(found, 13, 1)
-    with pytest.raises(StudyError, match=r"holds no provenance/LABEL\.jsonl"):
+    with pytest.raises(StudyError, match=r"contains no provenance/LABEL\.jsonl"):
         read_target_queries(tmp_path)
     stage_one(folder, gallery, labels=("hat",), threshold=0.9)
     with pytest.raises(StudyError, match=r"different thresholds: 0\.7, 0\.9"):
@@ -150,7 +150,7 @@ def test_a_broken_line_is_named(tmp_path, gallery):
     folder = stage_one(tmp_path / "made", gallery, labels=("dress",))
     path = folder / "provenance/dress.jsonl"
     path.write_text(re.sub('"confidence":[0-9.]+}', '"confidence":7.5}', path.read_text(), count=1))
-    with pytest.raises(DatasetError, match=r"dress\.jsonl, line 1: it is no query.*less than or equal to 1"):
+    with pytest.raises(DatasetError, match=r"dress\.jsonl, line 1: it is not a query.*less than or equal to 1"):
         read_target_queries(folder)
 
 

@@ -221,7 +221,7 @@ def without(record: dict[str, object], name: str) -> dict[str, object]:
 
 @pytest.mark.parametrize(("content", "where", "says"), [
     ("{", "", "not valid JSON"),
-    ("[]", "", "does not hold a JSON object"),
+    ("[]", "", "does not contain a JSON object"),
     (without(FIRST, "username"), "", "'username' is missing"),
     (document(" ", assignment(0)), "", "'username' is empty"),
     (document("a", assignments={}), "", "'assignments' cannot be used"),

@@ -250,7 +250,7 @@ def test_the_page_has_all_and_the_studys_own_numbers():
     ('broad_at = 10', 'broad = 10', r"broad_at: this field is missing, and broad is not a field\. Rename broad"),
     ('unsure_after = 120', 'unsure_after = 120\ncolour = "red"', r"colour: there is no field of this name\. Correct"),
     ('name = "Too broad"', 'name = ""', r"flags.3.name: "),
-    ('reasons = ["1b"]', 'reasons = ["1z"]', r"examples of INVALID_TEXT_QUERY: '1z' is no reason"),
+    ('reasons = ["1b"]', 'reasons = ["1z"]', r"examples of INVALID_TEXT_QUERY: '1z' is not a reason"),
     ('verdict = "QUERY_TOO_BROAD"', 'verdict = "TOO_BROAD"', r"the verdict TOO_BROAD is not a category"),
     ('verdict = "QUERY_TOO_BROAD"', 'verdict = "VALIDATED"', r"examples of QUERY_TOO_BROAD: 1 of them"),
     ('  "Do you understand what the text asks for?",\n', '', r"flow: it has 3 questions for 4 flags"),

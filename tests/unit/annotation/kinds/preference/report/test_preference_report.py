@@ -190,7 +190,7 @@ def test_questions_whose_sets_hold_the_same_images():
     items = [an_item(0), an_item(1, set_ids=twins), an_item(2, set_ids=twins), an_item(3, set_ids=twins)]
     found = report(JUDGEMENTS[:4] + JUDGEMENTS[6:], items)
     assert found.identical_sets == 2, "of questions that somebody answered"
-    assert note_on("the same images", found).startswith("Both sets hold the same images in 2 questions. Where scores")
+    assert note_on("the same images", found).startswith("Both sets have the same images in 2 questions. Where scores")
     assert report().identical_sets == 0 and not note_on("the same images", report())
 
 

@@ -172,7 +172,7 @@ def about(**options):
 
 def test_questions_with_the_same_images_in_both_sets_are_counted():
     found = rows(by_key(ALL["preference"](), "ratings", "rating-facts"))
-    assert {"what": "both sets hold the same images", "count": 2, "n": 50, "unit": "questions"} in found
+    assert {"what": "both sets have the same images", "count": 2, "n": 50, "unit": "questions"} in found
 
 
 def test_win_rates_are_read_by_row_against_column():

@@ -170,7 +170,7 @@ def test_scores_by_item_and_question():
 
 
 @pytest.mark.parametrize(("content", "problem"), [
-    ([], "holds no scores of sessions"),
+    ([], "contains no scores of sessions"),
     ({"card": {}, "sessions": [3]}, "session 1: this is not an object"),
     ({"card": {}, "sessions": [{"source": "kept"}]}, "does not say what was judged. An earlier version"),
     ({"card": {}, "sessions": [{"source": "kept", "content": "c", "naturalness": 7}]},
