@@ -103,8 +103,9 @@ class Throttle:
         everywhere = self._anywhere.left(counted.get(anywhere), now)
         if everywhere > left and not self._has_been(name, address, now):
             seconds = math.ceil(everywhere)
-            raise TooManyTries(f"Too many wrong passwords for this name, from elsewhere too. Wait {_duration(seconds)} "
-                               "and try again, or sign in from an address you have used before.", seconds, "name")
+            raise TooManyTries("Too many wrong passwords for this name, also from other addresses. Wait "
+                               f"{_duration(seconds)} and try again, or sign in from an address you "
+                               "have used before.", seconds, "name")
         if left > 0:
             seconds = math.ceil(left)
             raise TooManyTries(f"Too many wrong passwords. Wait {_duration(seconds)} and try again.", seconds,

@@ -328,9 +328,9 @@ def _item(fixed: _Fixed, item_id: str) -> Item:
 
 
 def _reason(reason: object) -> str:
-    text = _text(reason, "reason", "Say in a few words why: the reason is kept with the decision.")
+    text = _text(reason, "reason", "Give a short reason; it is kept with the decision.")
     if len(text) < SHORTEST_REASON:
-        raise IncompleteJudgement("Say in a few words why: the reason is kept with the decision.")
+        raise IncompleteJudgement("Give a short reason; it is kept with the decision.")
     return text
 
 

@@ -47,8 +47,8 @@ def arrival(query: Iterable[tuple[str, str]], own: str = "") -> Arrival | None:
         return None
     values = set(given[name.casefold()])
     if len(values) > 1:
-        raise NoId(f"The link has {len(values)} different ids. Open it again from the site that you came from, and "
-                   "change nothing in it.")
+        raise NoId(f"The link has {len(values)} different ids. Open it again from the site that you came from, without "
+                   "changing it.")
     kept = {}
     for other in _OTHERS.get(name, ()):
         found = given.get(other.casefold(), [""])[0]
@@ -71,5 +71,5 @@ def checked_id(text: str) -> str:
                    "have on the site that you came from.")
     if not _ID.fullmatch(tidy):
         raise NoId("A participant id is made of letters, digits and . _ @ : = ~ - without spaces. Type yours as it "
-                   "stands on the site that you came from.")
+                   "appears on the site that you came from.")
     return tidy

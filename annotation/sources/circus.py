@@ -67,8 +67,8 @@ def read_circus(
     queries = of_categories(found, categories, free_only=True)
     source = {"form": "circus", "file": path.name, "dataset": dataset, "gallery": gallery.name if gallery else None,
               "retrievers": _retrievers(document)}
-    notes = ("Panels of an aggregate file have the best retriever's results only; `cirque audit` over the files of all "
-             "retrievers has those of all.",)
+    notes = ("Panels of an aggregate file have only the best retriever's results; `cirque audit` over the files of "
+             "all retrievers has the results of all.",)
     return QuerySource(queries, Pictures(relative_paths, folder=images, gallery=gallery), source, notes)
 
 

@@ -101,6 +101,6 @@ def _threshold(folder: Path, labels: Sequence[str]) -> tuple[float, tuple[str, .
                          "multi-target --resume --threshold), or name one file with --subset.")
     if there:
         return there[0], ()
-    return THRESHOLD, ("The files of targets do not say from which confidence on a candidate counts as one; it is "
+    return THRESHOLD, ("The files of targets do not record the confidence from which a candidate counts as one; it is "
                        f"taken as {THRESHOLD:g}. To record it, write them again (cirque construct multi-target "
                        "--resume).",)

@@ -81,7 +81,7 @@ def _check(items: Sequence[Item], plan: StudyPlan) -> None:
         raise StudyError(f"A plan needs at least one person and one judgement per item, not {plan.seats} people and "
                          f"an overlap of {plan.overlap}.")
     if plan.overlap > plan.seats:
-        raise StudyError(f"An overlap of {plan.overlap} needs {plan.overlap} people, and the plan has {plan.seats}. "
+        raise StudyError(f"An overlap of {plan.overlap} needs {plan.overlap} people, but the plan has {plan.seats}. "
                          "Plan for more people, or a smaller overlap.")
     for what, values in (("id", [item.item_id for item in items]), ("number", [item.number for item in items])):
         value, times = Counter(values).most_common(1)[0]

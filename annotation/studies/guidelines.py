@@ -137,8 +137,8 @@ def refuse_addresses(names: Sequence[str]) -> None:
     """Raises ``StudyError`` for a picture that is on another site."""
     for name in names:
         if "://" in name or name.startswith("//"):
-            raise StudyError(f"The guidelines show a picture of another site, {quoted(shortened(name, 80))}. Save it, "
-                             "add it to the pictures, and write its name.")
+            raise StudyError(f"The guidelines show a picture from another site, {quoted(shortened(name, 80))}. Save "
+                             "it, add it to the pictures, and refer to it by name.")
 
 
 def set_guidelines(
@@ -154,14 +154,14 @@ def _parsed(text: str) -> list[Token]:
         raise _too_long()
     found = _markdown().parse(text)
     if max((one.level for one in _all(found)), default=0) > MOST_NESTED:
-        raise StudyError(f"The guidelines have more than {MOST_NESTED} lists, quotations or emphases inside one "
-                         "another. Write them without.")
+        raise StudyError(f"The guidelines have more than {MOST_NESTED} nested lists, quotations or emphases. Simplify "
+                         "them.")
     return found
 
 
 def _too_long() -> StudyError:
-    return StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or have characters that are not text. "
-                      "Shorten them.")
+    return StudyError(f"The guidelines are longer than {MOST_TEXT:,} characters, or contain characters that are not "
+                      "text. Shorten them.")
 
 
 def _kept(study: Study) -> Mapping[str, Any]:

@@ -75,8 +75,8 @@ def _check(
         raise StudyError(f"A study needs at least a person, an item and one judgement per item, not {people} people, "
                          f"{items} items and an overlap of {overlap}.")
     if overlap > people:
-        raise StudyError(f"An overlap of {overlap} needs {overlap} people, and the plan has {people}. "
-                         "Plan for more people, or a smaller overlap.")
+        raise StudyError(f"An overlap of {overlap} needs {overlap} people, but the plan has {people}. Plan for more "
+                         "people, or a smaller overlap.")
     if not 0 <= agreement_items <= items:
         raise StudyError(f"{agreement_items} of {items} items cannot be the agreement set. "
                          f"Choose between 0 and {items}.")

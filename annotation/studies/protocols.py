@@ -169,7 +169,7 @@ def chosen(
     name, version = _parts(found.protocol)
     for study in others():
         if study.protocol == found.protocol and own_text(study) != own.text:
-            raise StudyError(f"{own.name}, protocol: {quoted(study.name)} asks another {found.protocol}. Raise the "
+            raise StudyError(f"{own.name}, protocol: {quoted(study.name)} uses a different {found.protocol}. Raise the "
                              f"version of this one: {name}/{version + 1}.")
     return found, {OWN: own.text}
 

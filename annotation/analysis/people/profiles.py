@@ -58,9 +58,9 @@ def people_tables(of: People, more: str) -> tuple[ReportTable, ...]:
                *values(one.without), *values(one.difference),
                reasons({"As the majority": one.agreement, "κ": one.kappa, more: one.severity, "α": one.without}))
               for rater, one in zip(of.raters, of.against, strict=True)),
-        f"As the majority: share of answers equal to the most common answer of the others; {of.unit}s "
-        "without one are left out. α without: of the others; less α of all: above 0, they agree more with each other "
-        "than with this person.", "No answers yet.")
+        f"As the majority: share of answers equal to the most common answer of the others; {of.unit}s without one are "
+        "left out. α without: α of the others; less α of all: above 0, the others agree more with each other than "
+        "with this person.", "No answers yet.")
     if of.confusions is None:
         return (against,)
     said = ReportTable(
@@ -70,8 +70,8 @@ def people_tables(of: People, more: str) -> tuple[ReportTable, ...]:
         tuple((rater.name, true, *(float(rate) if row.any() else None for rate in row))
               for rater, rates in zip(of.raters, of.confusions.rates, strict=True)
               for true, row in zip(of.categories, rates, strict=True)),
-        "The model of Dawid and Skene (1979) estimates true answers and each person’s errors jointly, over "
-        f"{of.unit}s with two answers or more. It takes people as independent, and trusts the majority. Probably true: "
+        f"The model of Dawid and Skene (1979) estimates true answers and each person’s errors jointly, over {of.unit}s "
+        "with two answers or more. It assumes that people are independent, and trusts the majority. Probably true: "
         + ", ".join(f"{name} {100 * value:.0f} %"
                     for name, value in zip(of.categories, of.confusions.shares, strict=True)) + ".")
     return (against, said)
@@ -90,8 +90,8 @@ def people_figure(of: People, what: str) -> tuple[Figure, ...]:
 
 
 def people_how(of: People) -> list[tuple[str, str]]:
-    found = [("Majority of the others", f"Of each person, over the {of.unit}s on which the others have one; intervals "
-              f"over draws of {of.unit}s. κ: Cohen’s."),
+    found = [("Majority of the others", f"Of each person, over the {of.unit}s on which the others have a majority; "
+                                        f"intervals resample {of.unit}s. κ: Cohen’s."),
              ("α without the person", "Krippendorff’s α of the others; less α of all, in the same resamples."),
              ("Who judges alike", "scipy, average linkage (UPGMA) of 1 minus the share of the same answers.")]
     if of.confusions is not None:

@@ -34,8 +34,8 @@ def times_section(of: Times, what: str, kind: ColumnKind, unit: str) -> tuple[Se
          number("ratio", "Last third by first"), text("reason", "Remark")),
         tuple((one.name, one.answers, one.timed, one.median_seconds, one.minutes, one.last_by_first,
                NOT_RECORDED if not one.timed else _FAST if one.fast else "") for one in of.people),
-        f"Seconds between showing and saving. Last third by first: median seconds, of people with {LEAST} answers or "
-        "more; below 1 a person got faster.")
+        "Seconds between showing and saving. Last third by first: ratio of median seconds, for people with at least "
+        f"{LEAST} answers; below 1, a person got faster.")
     order = ReportTable(
         "thirds", "First, middle and last third of each person’s answers",
         (text("third", "Third"), count("answers", "Answers"), ReportColumn("seconds", "Median seconds", "score"),

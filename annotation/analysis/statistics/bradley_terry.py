@@ -20,8 +20,8 @@ _TOLERANCE = 1e-14
 _LIMIT = 100_000
 _NAMED = 5      # of the methods left out
 _NO_FIT = ("too lopsided to fit",
-           "no finite strength: preferences always follow the position, or a method was always shown at the same "
-           "one")      # without and with a term for the side
+           "no finite strength: preferences always follow the position, or a method was always shown in the same "
+           "position")      # without and with a term for the side
 
 
 def strengths(met: Meetings, options: Options) -> tuple[Strength, ...]:
@@ -152,7 +152,7 @@ def _linked(wins: Values) -> tuple[NDArray[np.int64], list[str]]:
         elif parts > 1 and (alone or met_group[method] != met_group[core[0]]):
             reasons.append("some methods are not connected by comparisons, so their strengths cannot be compared")
         else:
-            reasons.append("some methods never lost to the others, so the strengths of neither can be compared")
+            reasons.append("some methods never lost to the others, so their strengths cannot be compared")
     return core, reasons
 
 

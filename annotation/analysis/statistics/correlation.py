@@ -204,7 +204,7 @@ def _test(
         return MetricTest(a, b, Estimate(None, len(questions), reason=reason))
 
     if len(rated) < LEAST:
-        return untested(f"fewer than {LEAST} rated sets have a score of both metrics")
+        return untested(f"fewer than {LEAST} rated sets have a score from both metrics")
     if rated.min() == rated.max():
         return untested("all sets have the same rating")
     if constant := [name for name, values in ((a, one), (b, two)) if values.min() == values.max()]:

@@ -69,8 +69,8 @@ def _equal_recall(compared: Compared) -> NDArray[np.bool_]:
     return equal
 
 
-_EQUAL_RECALL = ("Rate, equal recall", "As symmetric, or one-sided with >, over the answers whose two sets have the "
-                                       "same recall. The one-sided rate is CIRQRS, equation 9.")
+_EQUAL_RECALL = ("Rate, equal recall", "Symmetric, or one-sided with >, over the answers whose two sets have the same "
+                                       "recall. The one-sided rate is CIRQRS, equation 9.")
 RATES: tuple[RateForm, ...] = (
     RateForm("symmetric", "symmetric (the default)",
              ("Rate, symmetric",
@@ -79,7 +79,7 @@ RATES: tuple[RateForm, ...] = (
     RateForm("ge", "≥, one-sided (as published)",
              ("Rate ≥, one-sided", "P(set 1 preferred | value of set 1 ≥ value of set 2): CIRQRS, equation 8. With "
                                    "equal values, a preference for set 1 counts for the metric."),
-             lambda of: of.one >= of.two, "set 1 has a score as high as set 2's or higher", True),
+             lambda of: of.one >= of.two, "set 1 scores at least as high as set 2", True),
     RateForm("gt", ">, one-sided", ("Rate >, one-sided", "The same with > in place of ≥."),
              lambda of: of.one > of.two, "set 1 has the higher score", True),
     RateForm("given_equal_recall", "symmetric, equal recall", _EQUAL_RECALL,

@@ -123,7 +123,7 @@ def _faults(of: Marking) -> Iterable[tuple[tuple[str | int, ...], str, str]]:
     for number, one in enumerate(of.marks):
         if one.key in _SCREEN_KEYS:
             yield (("marks", number, "key"), f"{one.key} is a key of the screen",
-                   f"Take a letter other than {', '.join(sorted(_SCREEN_KEYS))}")
+                   f"Choose a letter other than {', '.join(sorted(_SCREEN_KEYS))}")
     if lacking := [mark for mark in ("yes", "no") if mark not in of.codes]:
         yield (("marks", len(of.marks) - 1, "mark"), f"no mark counts as {lacking[0]}",
                "Results are shares of yes and no: add the missing one")

@@ -30,7 +30,8 @@ _IMAGE = (
     Column("in_block", "flag", "whether everybody marks the query, for agreement", lambda row: row.item.in_block),
     Column("place", "integer", "place of the image in the grid, from 1", lambda row: row.place),
     Column("image_id", "text", "image id of the candidate", lambda row: row.image.image),
-    Column("confidence", "number", "the language model's, which people do not see; empty where it was not asked",
+    Column("confidence", "number", "the language model's confidence, which people do not see; empty if it was not "
+                                   "asked",
            lambda row: row.image.confidence),
     Column("original", "flag", "whether it is the data set's own target", lambda row: row.image.original),
     Column("groups", "texts", "groups of candidates that found it",

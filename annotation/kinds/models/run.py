@@ -149,7 +149,7 @@ class ModelJob:
         try:
             content = path.read_bytes()
         except OSError as error:
-            raise StudyError(f"The image of {shown.name} is not there.") from error
+            raise StudyError(f"The image of {shown.name} is missing.") from error
 
         def load() -> Image.Image:
             return process_image(content, lambda image: image.copy(), name=shown.name, max_megapixels=_MEGAPIXELS)
@@ -184,7 +184,7 @@ def ask_model(job: ModelJob, options: JobOptions) -> ModelReport:
         DatasetError: there are answers (and no ``resume``), or another process asks.
         LanguageModelUnavailable: nothing is lost; run it again with ``resume``.
     """
-    with open_job(job.folder, job.card, options, f"puts {job.study.name} to the model") as run:
+    with open_job(job.folder, job.card, options, f"runs the model on {job.study.name}") as run:
         language = run.language(job.language)
         report = run.run(job.wanted, lambda at, watch: _ask(job, language, at, watch))
         failures = [(job.item(one.item).key, one.failure) for one in run.journal.results(job.wanted)

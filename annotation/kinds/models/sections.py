@@ -101,8 +101,8 @@ def _agreement(of: ModelReport, key: str) -> ReportTable:
         f"{key}-agreement", "Agreement of people, and with the model",
         (text("question", "Question"), text("statistic", "Statistic"), *ranged("people", "People"), count("n", "n"),
          *ranged("model", "With the model"), count("n_model", "n with it"), text("reason", "Remark")), tuple(rows),
-        "Pairs: of two people; with the model, of it and a person. Coefficients: of all people; with the model, of all "
-        "people and it as one more.", _NOBODY)
+        "Pairs: two people; with the model, it and a person. Coefficients: all people; with the model, all people and "
+        "it as one more rater.", _NOBODY)
 
 
 def _winning(of: ModelReport, key: str) -> ReportTable:
@@ -114,9 +114,9 @@ def _winning(of: ModelReport, key: str) -> ReportTable:
         f"{key}-winning", "May the model replace an annotator? Alternative-annotator test",
         (text("question", "Question"), text("epsilon", "ε"), *ranged("winning", "ω"), *ranged("advantage", "ρ"),
          count("people", "People tested"), text("reason", "Remark")), rows,
-        "Calderon, Reichart & Dror (2025). ω: share of people than whom the model is not worse by ε or more; ρ: mean "
-        "share of units on which it is as close to the other people as the person or closer. ε is 0.2 for experts, "
-        f"0.15 for skilled people, 0.1 for crowd workers. Needs {LEAST_PEOPLE} people with {LEAST_UNITS} units each.",
+        "Calderon, Reichart & Dror (2025). ω: share of people whom it matches or beats within ε; ρ: mean share of "
+        "units on which it is at least as close to the other people as the person is. ε is 0.2 for experts, 0.15 for "
+        f"skilled people, 0.1 for crowd workers. Needs {LEAST_PEOPLE} people with {LEAST_UNITS} units each.",
         _NOBODY)
 
 
@@ -130,9 +130,9 @@ def _alternative(of: ModelReport, key: str) -> ReportTable:
         (text("question", "Question"), text("person", "Person"), *ranged("advantage", "Model as close", "share"),
          share("person_share", "Person as close"), count("n", "Units"), p_value(), p_value("p_by", "p, corrected"),
          text("beaten", "Not worse"), text("reason", "Remark")), rows,
-        f"The share of units on which the model, and on which the person, is as close to the other people as the other "
-        f"of the two or closer. p: one-sided t-test that the person’s share exceeds the model’s by {EPSILON:g} or "
-        f"more; corrected: Benjamini–Yekutieli over people, at {FDR:g}. The test takes units as independent.", _NOBODY)
+        "Share of units on which the model, or the person, is at least as close to the other people as the other of "
+        f"the two. p: one-sided t-test that the person’s share exceeds the model’s by {EPSILON:g} or more; corrected: "
+        f"Benjamini–Yekutieli over people, at {FDR:g}. The test takes units as independent.", _NOBODY)
 
 
 def _in_place(of: ModelReport, key: str) -> ReportTable:
@@ -145,8 +145,8 @@ def _in_place(of: ModelReport, key: str) -> ReportTable:
         (text("question", "Question"), text("person", "Person left out"), *ranged("own", "Person", "share"),
          *ranged("model", "Model", "share"), *ranged("difference", "Model less person", "points"),
          *ranged("alpha", "α with it less α", "difference"), count("n", "Units"), text("reason", "Remark")), rows,
-        "As the majority of the other people, on the units that the person answered. α with it: Krippendorff’s, with "
-        "the model’s answers in place of the person’s.", _NOBODY)
+        "Agreement with the majority of the other people, on the units that the person answered. α with it: "
+        "Krippendorff’s, with the model’s answers in place of the person’s.", _NOBODY)
 
 
 def _hits(of: ModelReport, key: str) -> ReportTable:
@@ -189,7 +189,7 @@ def _sides(of: Sides, key: str) -> ReportTable:
         (text("what", "What"), *ranged("share", "Share", "share"), count("n", "Of"), p_value()),
         tuple((name, *values(one), one.n, one.p if place < 2 else None)
               for place, (name, one) in enumerate(rows) if one.n),
-        "50 % first sides without bias; p against it. Both ways: each question again with the sides exchanged "
+        "Without bias, 50 % first sides; p tests against that. Both ways: each question again with the sides swapped "
         "(--both-sides). Wilson’s intervals.", _NOBODY)
 
 

@@ -207,7 +207,7 @@ def _check(questions: Sequence[Question], path: Path, faults: ValidationIssues) 
         if not question.user.strip():
             faults.add(path, "a person", "the name is empty", "Give each person a name")
         if first != question.user:
-            faults.add(path, question.user, f"it differs from the name {quoted(first)} in case only",
+            faults.add(path, question.user, f"it differs from the name {quoted(first)} only in case",
                        "Give each person another name")
         if question.question_id in keys:
             faults.add(path, question.question_id, "another question has the same name", "Rename its question set")

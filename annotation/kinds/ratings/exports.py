@@ -81,7 +81,8 @@ def item_table(
     keys = [one.key for one in questions]
 
     def mean(one: Question) -> Column:
-        return Column(one.key, "number", f"mean of the ratings, or the adjudicator's; empty without any. {one.text}",
+        return Column(one.key, "number", "mean of the ratings, or the adjudicator's; empty if there are none. "
+                                         f"{one.text}",
                       lambda row: row.means[one.key])
 
     return Table.of(study, (

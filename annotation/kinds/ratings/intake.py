@@ -39,7 +39,7 @@ def read(rows: TableRows) -> list[SampledSession]:
             repeated = next((row for at, row in enumerate(turns) if row["turn"] in numbers[:at]), None)
             if bad := wrong or repeated:
                 rows.fault(bad, f"the turn {quoted(bad['turn'])} of the session {quoted(key)} is "
-                           + ("no whole number" if wrong else "there twice"), "Number its turns 1, 2, 3, …")
+                           + ("not a whole number" if wrong else "there twice"), "Number its turns 1, 2, 3, …")
                 continue
             turns.sort(key=lambda row: int(row["turn"]))
         session = CircledSession(key, turns[0]["subset"] or "table", tuple(targets),

@@ -65,8 +65,9 @@ def session_results(store: StudyStore, study: Study) -> Results:
         ([("source", "rated", "answers", *(_SHORT.get(one.key, one.key) for one in questions)), *(
             (f"  {row.subset}" if row.subset else row.source, f"{row.rated:,} of {row.sessions:,}", f"{row.ratings:,}",
              *("" if mean is None else f"{mean:.2f}" for mean in row.means.values())) for row in rows)],),
-        f"Means from 1 to {asked.points}, every session counting the same; an adjudicator's ratings count instead of "
-        "them." + (" New: little repetition." if "redundancy" in asked.keys else ""),
+        f"Means from 1 to {asked.points}, "
+        "sessions weighted equally; an "
+        "adjudicator's ratings replace people's." + (" New: little repetition." if "redundancy" in asked.keys else ""),
         {"questions": [{"key": one.key, "name": one.title, "text": one.text} for one in questions],
          "rows": [asdict(row) for row in rows]})
 

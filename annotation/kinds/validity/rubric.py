@@ -216,7 +216,7 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
             yield f"flags.{number}.reasons.key", f"{twice} occurs twice", "Give each reason its own letter"
         if taken := sorted(_SCREEN_KEYS.intersection(reason.key for reason in flag.reasons)):
             yield (f"flags.{number}.reasons.key", f"{taken[0]} is a key of the screen",
-                   f"Take a letter other than {', '.join(sorted(_SCREEN_KEYS))}")
+                   f"Choose a letter other than {', '.join(sorted(_SCREEN_KEYS))}")
         for reason in flag.reasons:
             if reason.code != flag.key + reason.key:
                 yield (f"flags.{number}.reasons.code", f"{quoted(reason.code)} is not {quoted(flag.key + reason.key)}",

@@ -109,10 +109,11 @@ def checked(columns: Mapping[str, Sequence[str]], table: Table, fields: Sequence
         if unknown := [one for one in of if one not in table.names]:
             raise StudyError(f"{table.file} has no column {quoted(unknown[0])}. It has: {listed(table.names)}.")
         if len(of) > 1 and not by_name[name].many:
-            raise StudyError(f"{name} takes one column, and was given {len(of)}: {', '.join(of)}. Name one.")
+            raise StudyError(f"{name} takes one column, but was given {len(of)}: {', '.join(of)}. Name one.")
     used = [one for of in kept.values() for one in of]
     if twice := next((one for one in used if used.count(one) > 1), None):
-        raise StudyError(f"The column {quoted(twice)} is assigned twice. Choose another one for one of the two.")
+        raise StudyError(f"The column {quoted(twice)} is assigned twice. Choose another column for one of the two "
+                         "fields.")
     for field in fields:
         if field.required and len(kept.get(field.name, ())) < field.least:
             what = f"at least {field.least} columns of" if field.least > 1 else "no column for"

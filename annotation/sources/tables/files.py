@@ -123,7 +123,8 @@ def _spreadsheet(path: Path) -> tuple[list[str], list[tuple[str, list[str]]], tu
         raise DatasetError(f"{path.name} is protected by a password. Save it without one.")
     if found.get("problem") == "large":
         raise DatasetError(f"{path.name} has a sheet that is too large to be read. Delete all rows below the table and "
-                           "all columns next to it, also those that look empty, or save the table as “CSV UTF-8”.")
+                           "all columns next to it, including those that look empty, or save the table as “CSV "
+                           "UTF-8”.")
     if found.get("problem"):
         raise DatasetError(f"{path.name} cannot be read as a spreadsheet. {_REMEDY}.")
     if not found["sheets"]:

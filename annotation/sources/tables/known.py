@@ -37,7 +37,7 @@ def open_table(path: Path, known: Sequence[str] = ()) -> Table:
     try:
         found = form.read(path, table)
     except CirqueError as error:
-        raise DatasetError(f"{path.name} is a file of {form.title}, and cannot be read as one. {error}") from error
+        raise DatasetError(f"{path.name} is a file of {form.title}, but cannot be read as one. {error}") from error
     return replace(found, notes=(f"{path.name} is a file of {form.title}.", *found.notes))
 
 

@@ -78,7 +78,8 @@ def read_rows(table: Table, columns: Columns, fields: Sequence[Field]) -> TableR
                                  f"Fill in the {asked.title.lower()}, or delete the row")
             elif not asked.many and (len(values[name]) > MOST_TEXT or not can_be_stored(values[name])):
                 found.faults.add(Path(table.file), f"{where}, column {of[0]}",
-                                 f"it is longer than {MOST_TEXT:,} characters, or has characters that are not text",
+                                 f"it is longer than {MOST_TEXT:,} characters, or contains characters that are not "
+                                 "text",
                                  "Shorten it")
         rows.append(Row(number, where, values, lists))
     return TableRows(table, tuple(rows), found.fields, found.faults)

@@ -33,8 +33,8 @@ def brennan_prediger_draws(ratings: Ratings, scale: Scale, constant: float = np.
 
 BRENNAN_PREDIGER = Statistic(
     "brennan_prediger", "bp", "Brennan–Prediger", "BP", ("nominal", "ordinal"),
-    "Own code, checked against Gwet’s examples, {scale}, over the {unit}s with two answers or more. Chance is "
-    "that of random answers. With two answers it is PABAK.",
+    "Own code, checked against Gwet’s examples, {scale}, over the {unit}s with two answers or more. Chance agreement "
+    "is that of random answers. With two possible answers it is PABAK.",
     "Brennan and Prediger 1981, Coefficient kappa: some uses, misuses, and alternatives",
     brennan_prediger, paired_units, brennan_prediger_draws,
     when="Use it to compare questions whose answers are not equally frequent: its chance level is the same for all.",

@@ -66,8 +66,8 @@ def _of_pairs(weight: Values, table: Any, pairs: int, constant: float) -> Values
 
 WEIGHTED_KAPPA = Statistic(
     "weighted_kappa", "weighted_kappa", "Weighted κ, mean of pairs", "κ, weighted", ("ordinal",),
-    "Own code, equal to scikit-learn’s; quadratic weights; of each two people over the {unit}s that both rated, and "
-    "the mean over pairs.",
+    "Own code, equal to scikit-learn’s; quadratic weights; for each pair of people over the {unit}s that both rated; "
+    "mean over pairs.",
     "Cohen 1968, Weighted kappa: nominal scale agreement with provision for scaled disagreement or partial credit",
     weighted_kappa, paired_units, weighted_kappa_draws,
     when="Use it to compare with papers on two raters. People who use the scale differently lower it.")

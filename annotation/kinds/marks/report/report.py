@@ -125,7 +125,7 @@ def _notes(chosen: StudyAnswers, marked: int, shared: int, unasked: int) -> list
         notes.append("No query was marked by two people, so agreement among them cannot be measured.")
     if unasked:
         notes.append(f"{counted(unasked, 'image')} with a majority {'has' if unasked == 1 else 'have'} no confidence, "
-                     "because only the data set named it as a target: left out where people and model are compared.")
+                     "because only the data set named it as a target: left out of the comparison of people and model.")
     return notes
 
 

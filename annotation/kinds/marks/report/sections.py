@@ -104,8 +104,8 @@ def _threshold(report: TargetReport) -> Section:
          text("remark", "Remark")),
         tuple((one.threshold, *(getattr(one, key) for key, _ in _MEASURES), one.both, one.model_only, one.people_only,
                one.neither, "used by stage 1" if one.threshold == report.threshold else "") for one in report.curve),
-        "An image counts as a target of the model from this confidence on. The values of the best row are those on "
-        "which it was chosen, and so too good: see the table above for held-out ones.",
+        "The model counts an image as a target from this confidence on. The best row was chosen on these same values, "
+        "so they are optimistic: see the table above for held-out ones.",
         "No image has a confidence and a majority.")
 
     def at(name: str, of: ModelAgreement) -> tuple[object, ...]:
@@ -161,13 +161,14 @@ def _people(report: TargetReport) -> Section:
 
 def _how(report: TargetReport) -> list[tuple[str, str]]:
     return [
-        ("Majority", "An image is a target if more people say yes than no; with as many of each it has no majority."),
+        ("Majority", "An image is a target if more people say yes than no; with equally many of each it has no "
+                     "majority."),
         ("Cohen’s κ", "Over images with a yes or no."),
         *sorted((one.name, one.method("image")) for one in statistics_of("nominal")),
         *(people_how(report.others) if report.others else ()),
-        ("Best threshold", "Of 0, 0.05 to 1 and the threshold in use the one with the highest κ of model and majority; "
-                           "of equal ones the nearest to that in use. κ is undefined, and counts as 1 for the "
-                           "choice, where model and majority give all images the same answer."),
+        ("Best threshold", "Of 0, 0.05 to 1 and the threshold in use, the one with the highest κ between model and "
+                           "majority; of equal ones, the nearest to the one in use. κ is undefined, and counts as 1 "
+                           "for the choice, where model and majority give all images the same answer."),
         ("Held out", "Each query at the threshold that is best for the other queries (leave one query out), all images "
                      "pooled. Its intervals keep these thresholds fixed."),
         ("Intervals", interval_sentence(report.about.options, "queries")),

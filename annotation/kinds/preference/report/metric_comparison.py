@@ -92,7 +92,7 @@ def _measured(answers: SimulatedAnswers, values: Values, options: Options) -> _M
     for form in _FORMS:
         counted, follows = support(compared, form)
         draws[form] = support_draws(compared, form, options, answers.queries)
-        estimates[form] = Estimate(None, 0, reason="no answer in which the scores differ as they should")
+        estimates[form] = Estimate(None, 0, reason="no answer in which the scores differ as required")
         if len(follows):
             plain = Estimate(float(follows.mean()), len(follows))
             estimates[form] = over_draws(plain, draws[form], answers.query[counted], options, share=True)

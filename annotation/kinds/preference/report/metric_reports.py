@@ -112,7 +112,7 @@ def recall_scores(items: Iterable[Item], k: int) -> MetricScores:
         notes.append(f"The released file does not say how the images of a set were ranked: recall@{k} takes its first "
                      f"{k} in the order of the file.")
     if short:
-        notes.append(f"Questions with a set of fewer than {k} images, of which recall@{k} takes all: {short:,}.")
+        notes.append(f"Questions with a set of fewer than {k} images, all of which recall@{k} counts: {short:,}.")
     return MetricScores(f"recall@{k}", f"Share of a question's targets among the first {k} images of the set.",
                         scores, tuple(notes))
 

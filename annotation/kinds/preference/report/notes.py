@@ -171,5 +171,5 @@ def _people(rows: AnswerRows, options: Options) -> list[str]:
         return []
     said = f"Intervals resample questions. Each of {people:,} people answered about {each:,.0f}: "
     if people < LEAST_PEOPLE:
-        return [f"{said}intervals ignore differences between people, as so few cannot be resampled."]
+        return [f"{said}intervals ignore differences between people, because so few cannot be resampled."]
     return [f"{said}resampling people accounts for differences between them."]

@@ -52,8 +52,8 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
     plan = Precision(
         RATE, what, have, None, wanted, None, (),
         f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all its answers, {AS_NOW}. The "
-        f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is "
-        "that of draws, or Wilson’s of as many answers where that one is wider.")
+        f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is the "
+        "bootstrap’s, or Wilson’s for as many answers if that is wider.")
     answers = compared(rows, metric, None, options)
     differ = (answers.one > answers.two) | (answers.one < answers.two)
     if not differ.any():
@@ -63,7 +63,7 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
         return replace(plan, reason=f"resampling people needs at least {LEAST_PEOPLE}; answers with different scores "
                                     f"come from {there}")
     if there < 2:
-        return replace(plan, reason="all answers with different scores are of one question")
+        return replace(plan, reason="all answers with different scores belong to one question")
     follows = (answers.preferred == np.where(answers.one > answers.two, 1, 2)) & differ
     of_unit = np.stack([np.bincount(answers.unit, follows, have), np.bincount(answers.unit, differ, have)], axis=1)
     kinds, counts = np.unique(of_unit, axis=0, return_counts=True)

@@ -75,7 +75,7 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
                     faults.add(path, f"line {row.line}, column {name}",
                                f"set {number} of {quoted(item.key)} has {quoted(value)} here and {quoted(before)} in "
                                f"line {first}",
-                               "A metric gives a set one score, whoever rated it")
+                               "A metric gives a set one score, the same for all raters")
     for name in metrics:
         if not scores[name] and not faults.count:
             faults.add(path, f"column {name}", "there is no number in it", "Fill it, or delete the column")
@@ -124,7 +124,7 @@ def _rows(
             continue
         yield _Row(line, dict(zip(names, [*cells, *[""] * (len(names) - len(cells))], strict=False)))
     if empty:
-        faults.add(path, "", "it has no row but the names of its columns", _START)
+        faults.add(path, "", "it has no rows below its column names", _START)
 
 
 def _score(cell: str) -> tuple[float | None, tuple[str, ...]]:
@@ -165,7 +165,8 @@ class _Finder:
         if not cell.strip():
             return None, ("the question is missing", f"Write its {self._by} as sets.csv has it")
         return None, (f"the study has no question {quoted(cell)}",
-                      "Check that the file is of this study, and that no spreadsheet changed what looks like a number")
+                      "Check that the file is of this study, and that no spreadsheet changed ids that look like "
+                      "numbers")
 
 
 def _metric(name: str, scores: Mapping[tuple[str, int], float], items: Sequence[Item], where: str) -> MetricScores:

@@ -182,7 +182,7 @@ def _left_out(report: PreferenceReport) -> Section:
         ((report.flagged, report.n_answers, "not recorded" if report.flagged is None else ""),))
     people = ReportTable(
         "people", "Answers that count, by person", (text("person", "Person"), count("answers", "Answers")),
-        tuple((rater.name, rater.judgements) for rater in report.raters), empty="No answer counts.")
+        tuple((rater.name, rater.judgements) for rater in report.raters), empty="No answers are counted.")
     return Section(
         "left-out", "What was left out",
         "A rule removes answers, or all answers of a person. Missing metadata never excludes anyone.",
@@ -194,8 +194,8 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
     unit = "questions" if options.resample == "items" else "people"
     drawn = interval_sentence(options, unit)
     return [
-        ("What counts", "Answers not removed by rules. Answers that call both sets equal enter no rate; they are "
-                        "counted."),
+        ("What counts", "Answers not removed by rules. Answers that call both sets equal are counted, but are in no "
+                        "rate."),
         ("Spearman’s ρ", "scipy, with p, between a metric’s value and the rating, over all rated sets that have both. "
                          f"Interval: {drawn}"),
         ("Kendall’s τ", "scipy, τ-b, which allows for ties."),
@@ -203,7 +203,7 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
         *dict.fromkeys(form.how for form in RATES),
         ("Intervals of shares", "95 %, Wilson’s, which treat answers as independent. If several people answered a "
                                 f"question, or people are resampled, rates have a second one. Interval: {drawn}"),
-        ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have none, as "
+        ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have no p, as "
               "set 1 may be preferred more often regardless of the metric."),
         ("Adjusted for sides", "The mean of the rate with the favoured set shown first and with it shown second. "
                                f"Interval: {drawn}"),

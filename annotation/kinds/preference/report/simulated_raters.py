@@ -85,7 +85,7 @@ def calibrated_noise(truth: Values, *, agreement: float = AGREEMENT, seed: int) 
     """
     values = np.asarray(truth, np.float64).ravel()
     if not 0 < agreement < 1:
-        raise StudyError("Raters agree with a correlation between 0 and 1, without these two.")
+        raise StudyError("The correlation between raters must be above 0 and below 1.")
     spread = float(np.ptp(values)) if len(values) else 0.0
     if spread == 0:
         raise StudyError("All result sets fit equally well: raters could tell nothing apart. Use other methods, or "

@@ -140,8 +140,8 @@ def _model(model: SessionJudge, place: int, titles: Mapping[str, str]) -> Sectio
         tuple((titles[one.question], *values(one.alpha), *values(one.rho), *values(one.difference),
                *values(one.apart), one.mean.n,
                reasons({"α": one.alpha, "ρ": one.rho, "Difference": one.difference})) for one in model.questions),
-        "α: of the model’s rating and the median of the people’s. ρ: of the model’s rating and the mean of the "
-        "people’s. Points apart: between the model and one person, comparable to those between two people.")
+        "α: between the model’s rating and the people’s median. ρ: between the model’s rating and the people’s mean. "
+        "Points apart: between the model and one person, comparable to those between two people.")
     differences = tuple(one.difference for one in model.questions)
     figure = dots(
         key, f"Ratings of {model.name} less those of people",
@@ -186,7 +186,7 @@ def _sources(report: SessionReport) -> Section:
     return Section(
         "sources", "Sources",
         "Where the sessions come from; raters did not see it. Longer sessions are rated differently: compare sources "
-        "whose sessions have other lengths by number of turns.",
+        "with different session lengths by number of turns.",
         figures=(figure,) if len(whole) > 1 else (), tables=(by_source, turns))
 
 

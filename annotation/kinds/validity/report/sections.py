@@ -305,7 +305,8 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
     undefined = f"{constant} count as 1." if options.undefined == "one" else (
         f"{constant} are undefined, as chance agreement is complete. Such pairs are left out of the mean and counted.")
     return [
-        ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but enter no other number."),
+        ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but used in no other "
+                        "number."),
         ("Cohen’s κ", "Over the items that both judged."),
         *sorted((one.name, one.method("item")) for one in _NOMINAL),
         *(people_how(report.people) if report.people else ()),

@@ -171,7 +171,7 @@ def test_a_plan_is_never_narrower_than_what_is_printed():
         assert plan.width == pytest.approx(printed.high - printed.low, abs=1e-12)
         assert plan.points[-1].size == 20 * plan.have
         assert plan.points[-1].width >= later.high - later.low - 1e-12
-        assert "Wilson’s of as many answers where that one is wider" in plan.assumption
+        assert "Wilson’s for as many answers if that is wider" in plan.assumption
         assert plan.needed % 10 == 0, "rounded up to two digits"
 
 
@@ -185,7 +185,7 @@ def test_a_rate_that_cannot_be_planned_for():
         assert plan.needed is None and plan.reason == "no answer in which the two scores differ"
     one = answers_of([an_item(0)], [a_judgement(0, "Ada", an_answer())])
     assert [plan.reason for plan in rate_precision(one, 0.1)] == [
-        "all answers with different scores are of one question",
+        "all answers with different scores belong to one question",
         "resampling people needs at least 10; answers with different scores come from 1"]
     always = answers_of([an_item(0), an_item(1)], [a_judgement(number, "Ada", an_answer(2, 4, 2)) for number in (0, 1)])
     assert "always gives the same value" in rate_precision(always, 0.1)[0].reason

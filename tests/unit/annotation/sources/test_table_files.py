@@ -175,5 +175,5 @@ def test_files_of_data_sets_are_recognised(tmp_path):
                          "circo.json": ["red", shown[1], shown[2]]}[name]
         assert name != "circo.json" or (shown[1].endswith("000000000021.jpg") and shown[2].endswith("000000000033.jpg"))
     (tmp_path / "broken.json").write_text('{"samples": [], "gallery_paths": []}', "utf-8")
-    with pytest.raises(DatasetError, match=r"broken\.json is a file of CIRCUS, and cannot be read as one"):
+    with pytest.raises(DatasetError, match=r"broken\.json is a file of CIRCUS, but cannot be read as one"):
         open_table(tmp_path / "broken.json", KNOWN)

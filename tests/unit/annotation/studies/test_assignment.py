@@ -141,7 +141,7 @@ def test_no_position_tells_the_stratum_whatever_the_order_of_the_source(by_turns
 
 
 @pytest.mark.parametrize(("count", "plan", "sentence"), [
-    (5, StudyPlan(2, 3, 0, 1), "An overlap of 3 needs 3 people, and the plan has 2"),
+    (5, StudyPlan(2, 3, 0, 1), "An overlap of 3 needs 3 people, but the plan has 2"),
     (5, StudyPlan(0, 1, 0, 1), "at least one person and one judgement per item, not 0 people"),
     (5, StudyPlan(2, 0, 0, 1), "an overlap of 0"),
     (0, StudyPlan(2, 1, 0, 1), "There is no item to judge"),

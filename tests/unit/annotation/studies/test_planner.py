@@ -107,7 +107,7 @@ def test_perfect_agreement_leaves_no_doubt() -> None:
 @pytest.mark.parametrize(("changes", "sentence"), [
     ({"people": 0}, "not 0 people"),
     ({"items": 0}, "0 items"),
-    ({"overlap": 3}, "An overlap of 3 needs 3 people, and the plan has 2"),
+    ({"overlap": 3}, "An overlap of 3 needs 3 people, but the plan has 2"),
     ({"agreement_items": 11}, "11 of 10 items cannot be the agreement set"),
     ({"agreement_items": -1}, "-1 of 10 items"),
     ({"seconds_per_item": 0}, "0 seconds per item are impossible"),

@@ -102,7 +102,7 @@ def test_a_session_study(here, tmp_path):
     with pytest.raises(CirqueError) as caught:
         run("create", "sessions", "W", "--from-table", wrong, "--images", here)
     for words in ("line 2: the session 's1' has 2 targets", "line 3: the turn '1'", "there twice",
-                  "line 4: the turn 'one'", "no whole number", "line 5: the session 's3' has no target"):
+                  "line 4: the turn 'one'", "not a whole number", "line 5: the session 's3' has no target"):
         assert words in str(caught.value)
 
 

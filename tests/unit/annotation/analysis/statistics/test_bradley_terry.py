@@ -134,7 +134,7 @@ def test_groups_that_never_met_are_not_compared():
     # Nor where one group never lost to the other.
     of = found([("a", "b", 1, 1), ("a", "b", 2, 1), ("c", "d", 1, 1), ("c", "d", 2, 2), ("a", "c", 1, 1)])
     assert {one.value.reason for one in of.values()} == {
-        "some methods never lost to the others, so the strengths of neither can be compared"}
+        "some methods never lost to the others, so their strengths cannot be compared"}
 
 
 def test_sides_that_nobody_recorded_or_that_cannot_be_told_from_methods():
@@ -143,7 +143,7 @@ def test_sides_that_nobody_recorded_or_that_cannot_be_told_from_methods():
     assert (of["a"].adjusted.value, of["a"].adjusted.reason) == (None, "which set was shown first was not recorded")
     of = found([("a", "b", 1, 1), ("a", "b", 2, 1), ("a", "b", 1, 1)])   # a always first
     assert of["a"].value.value == pytest.approx(np.log(2) / 2, abs=1e-12) and of["a"].adjusted.value is None
-    assert "always shown at the same one" in of["a"].adjusted.reason
+    assert "always shown in the same position" in of["a"].adjusted.reason
     of = found([("a", "b", 1, 1), ("a", "b", 2, 2)])                     # the first side always
     assert of["a"].adjusted.value is None and "always follow the position" in of["a"].adjusted.reason
 

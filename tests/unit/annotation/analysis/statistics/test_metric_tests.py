@@ -90,7 +90,7 @@ def test_holm_is_over_the_pairs_that_have_a_p():
     tests = compare_metrics(pairs, scores, rating, np.arange(30) // 2, Options(draws=200))
     assert [(test.a, test.b) for test in tests] == pairs
     without = tests[2]
-    assert without.difference == Estimate(None, 0, reason="fewer than 3 rated sets have a score of both metrics")
+    assert without.difference == Estimate(None, 0, reason="fewer than 3 rated sets have a score from both metrics")
     assert without.p_holm is None
     tested = [tests[0], tests[1], tests[3]]
     expected = multipletests([test.difference.p for test in tested], method="holm")[1]

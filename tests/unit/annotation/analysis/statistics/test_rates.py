@@ -150,7 +150,7 @@ def test_no_rate_says_why():
     assert ge(equal, OPTIONS, 1).share.n == 1
     assert symmetric(equal, OPTIONS, 1).share.reason == "no answer in which the two scores differ"
     lower = compared([(1, 0, 1, 1, 0, 1)])
-    assert ge(lower, OPTIONS, 1).share.reason == "no answer in which set 1 has a score as high as set 2's or higher"
+    assert ge(lower, OPTIONS, 1).share.reason == "no answer in which set 1 scores at least as high as set 2"
     assert gt(lower, OPTIONS, 1).share.reason == "no answer in which set 1 has the higher score"
     nothing = given_equal_recall(lower, OPTIONS, 1)
     assert nothing.share.reason == "no answer in which the two scores differ and recall is equal"

@@ -100,6 +100,6 @@ def test_a_fault_is_named_with_its_line(old, new, said):
 
 def test_a_name_never_means_two_files(store, tmp_path, gallery, study):
     other = OwnFile("mine.toml", OWN_MARKS.replace("take it", "have it"))
-    with pytest.raises(StudyError, match=r"asks another my-lab/1\. Raise .* my-lab/2"):
+    with pytest.raises(StudyError, match=r"uses a different my-lab/1\. Raise .* my-lab/2"):
         make_target_study(store, tmp_path, gallery, name="Two", questions=other)
     assert [one.name for one in store.studies()] == ["Which fit"]

@@ -135,7 +135,7 @@ def test_thresholds_of_files_without_targets(tmp_path, gallery):
     folder = stage_one(tmp_path / "made", gallery, threshold=1.0, labels=("dress",))
     assert read_multi_target(selection_of(folder, "dress")) == ()
     found = read_target_queries(folder)     # of an earlier version: nothing says the threshold
-    assert found.threshold == 0.85 and "do not say from which confidence" in found.notes[0]
+    assert found.threshold == 0.85 and "do not record the confidence" in found.notes[0]
     write_run(folder, RunRecord(total=6, complete=True, thresholds={"dress": 1.0, "hat": 0.5}))
     found = read_target_queries(folder)
     assert (found.threshold, found.notes) == (1.0, ())

@@ -119,7 +119,7 @@ def broken(change):
 
 
 @pytest.mark.parametrize(("change", "told"), [
-    (lambda c: c.update(USER_2=c["user_10"]), "USER_2: it differs from the name 'user_2' in case only"),
+    (lambda c: c.update(USER_2=c["user_10"]), "USER_2: it differs from the name 'user_2' only in case"),
     (lambda c: c.update({" ": c.pop("user_10")}), "a person: the name is empty"),
     (lambda c: c["user_10"]["question_set_1"]["sentences"].__setitem__(0, "a\0b"), "cannot be stored"),
     (lambda c: c["user_10"]["question_set_1"]["preferred set"].__setitem__(1, "3"), "its preferred set is '3'"),

@@ -132,7 +132,7 @@ def test_a_name_never_means_two_files(store, tmp_path, gallery, study):
         return choose_questions(OwnFile("mine.toml", text), store.studies)
 
     assert choose(OWN_QUESTIONS)[1] == {"questions": OWN_QUESTIONS}, "the same file again"
-    with pytest.raises(StudyError, match=r"'Dialogues' asks another my-lab/1\. Raise .* this one: my-lab/2"):
+    with pytest.raises(StudyError, match=r"'Dialogues' uses a different my-lab/1\. Raise .* this one: my-lab/2"):
         choose(OWN_QUESTIONS.replace("Would you", "Would you really"))
     assert choose(OWN_QUESTIONS.replace("my-lab/1", "my-lab/2"))[0].protocol == "my-lab/2"
     with pytest.raises(StudyError, match="circled/1 is a file of cirque, and this one differs"):

@@ -243,7 +243,7 @@ def test_the_page_has_all_and_the_studys_own_numbers():
     ('key = "5"', 'key = "4"', r"flags.key: 4 occurs twice"),
     ('code = "QUERY_TOO_BROAD"', 'code = "INVALID_TEXT_QUERY"', r"flags.code: INVALID_TEXT_QUERY occurs twice"),
     ('key = "b"', 'key = "a"', r"flags.0.reasons.key: a occurs twice. Give each reason its own letter"),
-    ('key = "b"', 'key = "d"', r"flags.0.reasons.key: d is a key of the screen. Take a letter other than d, j"),
+    ('key = "b"', 'key = "d"', r"flags.0.reasons.key: d is a key of the screen. Choose a letter other than d, j"),
     ('key = "b"', 'key = "b"\ncode = "9b"', r"'9b' is not '1b'. Leave the code out"),
     ('needs_note = true', 'needs_note = "yes"', r"flags.0.reasons.2.needs_note: .*boolean"),
     ('broad_at = 10', 'broad_at = 0', r"broad_at: .*greater than or equal to 1.*Correct the field"),

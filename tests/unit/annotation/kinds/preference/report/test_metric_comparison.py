@@ -148,5 +148,5 @@ def test_what_nobody_could_tell_apart_is_refused():
         simulate_answers(np.full((4, 2), 0.5), [[("a",), ("b",)]] * 4, seed=1)
     with pytest.raises(StudyError, match="two different"):
         simulate_answers(TRUE, [[("a",)] * 3] * len(TRUE), seed=1)
-    with pytest.raises(StudyError, match="between 0 and 1"):
+    with pytest.raises(StudyError, match="above 0 and below 1"):
         calibrated_noise(TRUE, agreement=1.0, seed=1)

@@ -164,7 +164,7 @@ def test_what_answers_of_one_person_have_in_common_has_a_note():
     assert note_on(said, spread(12, 8)()) == (
         "Intervals resample questions. Each of 12 people answered about 8: resampling people "
         "accounts for differences between them.")
-    assert note_on(said, spread(9, 8)()).endswith("between people, as so few cannot be resampled.")
+    assert note_on(said, spread(9, 8)()).endswith("between people, because so few cannot be resampled.")
     assert not any(note_on(said, found) for found in (
         spread(12, 8)(draws=0), spread(12, 2)(), spread(12, 8)(resample="people"), spread(1, 12)()))
 

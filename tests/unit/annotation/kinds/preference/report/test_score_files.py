@@ -134,7 +134,7 @@ def test_what_is_no_number_is_refused(number):
     (["\n"], "scores.csv is empty"),
     (["item,clip", "q0,1"], "line 1: there is no column set among item, clip"),
     (["set;clip", "1;1"], "line 1: there is no column item among set, clip"),
-    (["item,set,clip"], "it has no row but the names of its columns"),
+    (["item,set,clip"], "it has no rows below its column names"),
     (["item,set", "q0,1"], "there is no column of scores, only cirque's columns item, set"),
     (["item,set,rating", "q0,1,4"], "there is no column of scores"),
     (["item,set,clip", "q0,1,"], "column clip: there is no number in it. Fill it, or delete the column"),
@@ -190,7 +190,7 @@ def test_questions_without_a_target_have_no_score():
 def test_sets_of_fewer_images_are_said():
     found = recall_scores([an_item(0, size=4), an_item(1)], 5)
     assert found.scores["i0", 2] == 1.0
-    assert found.notes == ("Questions with a set of fewer than 5 images, of which recall@5 takes all: 1.",)
+    assert found.notes == ("Questions with a set of fewer than 5 images, all of which recall@5 counts: 1.",)
 
 
 def test_a_released_file_has_no_ranks():
