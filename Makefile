@@ -22,7 +22,7 @@ help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
 	@echo "make test     set up, run the checks and the tests that every change must pass"
 	@echo "make test-all the same and all longer tests, in full Chromium, and all that open a database on PostgreSQL"
-	@echo "make test-quick  the unit tests that start no other process: about four minutes"
+	@echo "make test-quick  the unit tests that start no other process: about three minutes"
 	@echo "make test-changed  the tests that reach what was changed since the last commit, or since SINCE=COMMIT"
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
 	@echo "make check-budget  compare the CPU seconds of the last tests with tests/budget.toml"

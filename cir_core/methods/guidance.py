@@ -12,7 +12,7 @@ or ``kept`` (``HELD`` times that where a part of the aspect is asked for; ``NEED
 without which a request means another thing), F a floor: the encoder's doubt beyond it does not count. "Red rather than
 the other colours" is asked, not "how red": merged captions alone spread their weight over everything they mention. All
 that stays together cannot make up for one thing that was asked and is not there. What earlier turns asked for holds
-until a later one speaks of the same aspect. The whole gallery is scored.
+until a later one speaks of the same aspect. The whole gallery is scored, or an approximate index's candidates.
 
 Where a learned reader knows the encoder (:func:`cir_core.language.readers.choosing.aspect_reader`), log p of what is
 asked is the smaller of the texts' and the reader's: they err on different images.
