@@ -156,8 +156,8 @@ class SearchService:
             target_live=target_live, title=title, created_at=datetime.now(UTC),
         ), owner)
 
-    def session(self, session_id: str) -> SearchSession:
-        return self._store.session(session_id)
+    def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
+        return self._store.session(session_id, whole=whole)
 
     def sessions(
         self, limit: int = 50, gallery: str | None = None, among: Collection[str] | None = None,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from annotation.studies.creation import remove_study
+from cir_core.gallery.gallery import open_gallery
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.picture_tables import pictures
@@ -114,3 +117,34 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     page.get_by_role("button", name="New study").wait_for()             # the list
     assert NAME not in [study.name for study in store.studies()]
     assert [path for path in (app.home / "backups").iterdir() if "before-removal" in path.name]
+
+
+@pytest.mark.extended
+def test_from_an_audit_without_a_table(open_page, app, store):
+    ids, audit = open_gallery("atelier", home=app.home).ids, app.home / "audits" / "sample-story"
+    audit.mkdir(parents=True)
+    (audit / "sample-story_queries.jsonl").write_text("".join(json.dumps({
+        "dataset": "sample", "query_idx": number, "query_text": f"make it {number}", "hidden_category": "unresolved",
+        "query_image_path": ids[number], "target_image_path": ids[number + 1], "target_ids": [ids[number + 1]],
+        "panel": [], "panel_paths": []}) + "\n" for number in range(6)))
+    try:
+        page = open_page("/studies")
+        page.get_by_role("button", name="New study").click()
+        page.get_by_label("What is judged").select_option("Audit sample-story")
+        expect(page.get_by_label("Kind of study")).to_be_disabled()
+        expect(page.get_by_role("region", name="Columns")).to_be_hidden()
+        expect(page.get_by_label("Gallery with the pictures")).to_have_value("atelier")
+        page.get_by_label("Number of items").fill("4")
+        expect(page.get_by_text("4 of 6 items of 'Audit sample-story'.")).to_be_visible()
+        page.get_by_role("button", name="See the first items as a judge").click()
+        expect(page.get_by_role("dialog").get_by_role("heading", name="make it")).to_be_visible()
+        page.get_by_role("dialog").get_by_role("button", name="Close").click()
+        page.get_by_label("What is judged").select_option("A table")
+        expect(page.get_by_text("Choose a table first.")).to_be_visible()
+        page.get_by_label("What is judged").select_option("Audit sample-story")
+        page.get_by_label("Name of the study").fill(f"{NAME} of an audit")
+        page.get_by_role("button", name="Create it closed").click()
+        page.get_by_role("tab", name="Settings").wait_for()
+        assert len(store.items(store.study(f"{NAME} of an audit").study_id)) == 4
+    finally:
+        shutil.rmtree(audit)

@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -19,8 +19,9 @@ from PIL import Image
 from starlette.requests import Request
 from starlette.responses import Response
 
-from annotation.kinds.intake import SEED, Intake, NewStudy, items_of
+from annotation.kinds.intake import SEED, Intake, NewStudy, TableItems, items_of
 from annotation.kinds.proposal import FIRST, preview, propose
+from annotation.kinds.stored import StoredSources
 from annotation.kinds.table import KINDS
 from annotation.records import Study, StudyKind, StudyPlan
 from annotation.sources.tables.columns import checked
@@ -33,6 +34,7 @@ from annotation.studies.protocols import OwnFile, line_said, newest_text, own_te
 from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError, UnknownItem
 from cir_core.gallery.gallery import list_galleries, open_gallery
 from cir_core.images.load import process_image, within
+from cir_core.images.uploads import UploadFolder
 from cir_core.settings import Settings
 from cir_core.support.texts import quoted
 from web.http.json_api import Endpoint, Fields, get_endpoint, in_thread, json_routes, post_endpoint, refused, reply
@@ -50,7 +52,8 @@ _EDGE = 1280         # pixels of a picture
 _QUESTIONS = "questions.toml"   # what an own file is called in errors
 _OPTION = re.compile(r" ?\(--[^()]*\)")   # of the command line, in a sentence
 _ASKED = ("draft", "kind", "columns")
-_ALSO = ("gallery", "skip_missing", "design")
+_ALSO = ("gallery", "skip_missing", "design", "source", "sample")
+_ALL = 1_000_000_000   # sessions
 Json = dict[str, Any]
 
 
@@ -58,6 +61,12 @@ def new_study_routes(services: Services) -> APIRouter:
     """``/studies/new/…``, for those who manage studies; each sees only what they have uploaded."""
     settings, intakes = services.settings, {name: kind.intake for name, kind in KINDS.items() if kind.intake}
     drafts = Drafts(settings.home / "new-studies", settings.max_study_upload_mb * 2**20)
+    search = services.search
+    stored = StoredSources(
+        settings.home, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
+        lambda gallery: bool(search.sessions(1, gallery)),
+        lambda gallery: (search.session(one.session_id, whole=True)
+                         for one in reversed(search.sessions(_ALL, gallery))))
 
     def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage")
@@ -65,6 +74,7 @@ def new_study_routes(services: Services) -> APIRouter:
         return {"kinds": [_kind_json(name, intake, settings.seed, studies) for name, intake in intakes.items()],
                 "galleries": [{"name": one.name, "size": one.size} for one in list_galleries(settings.home)
                               if one.status == "complete"],
+                "sources": [asdict(one) for one in stored.all() if one.kind in intakes],
                 "most_mb": settings.max_study_upload_mb}
 
     def begin(visitor: Visitor, sent: Fields) -> object:
@@ -103,18 +113,26 @@ def new_study_routes(services: Services) -> APIRouter:
             raise StudyError("There are no pictures yet. Add them, or choose a gallery.")
         return open_pictures(draft.pictures, "the pictures")
 
+    def items(draft: Draft, kind: StudyKind, sent: Fields, *, first: int | None = None) -> TableItems:
+        """All items of what was chosen as their source, or its first ones."""
+        _, intake = _kind(kind, intakes)
+        if source := sent.get("source"):
+            found = stored.items(str(source), kind, intake, str(sent.get("gallery") or ""), _size(sent.get("sample")),
+                                 intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})["seed"])
+            return replace(found, items=found.items[:first])
+        read = _table(draft, intakes)
+        columns = checked(_columns(sent["columns"]), read, intake.fields)
+        return items_of(intake, read, columns, pictures(draft, sent.get("gallery")), first=first,
+                        skip_missing=sent.get("skip_missing") is True)
+
     def look(visitor: Visitor, sent: Fields) -> object:
         draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
         earlier = list((draft.scratch / "studies").glob("*"))   # not what a call after this one has made
         with _said_on_a_page():
-            read = _table(draft, intakes)
-            columns = checked(_columns(sent["columns"]), read, intake.fields)
-            there = pictures(draft, sent.get("gallery"))
-            found = items_of(intake, read, columns, there, skip_missing=sent.get("skip_missing") is True)
+            found = items(draft, kind, sent)
             for one in earlier:
                 shutil.rmtree(one, ignore_errors=True)
-            shown = preview(items_of(intake, read, columns, there, first=FIRST), draft.scratch,
-                            settings.max_image_megapixels)
+            shown = preview(items(draft, kind, sent, first=FIRST), draft.scratch, settings.max_image_megapixels)
         page = {**KINDS[kind].answers.page(shown.study), "own_guidelines": []}
         return {"items": len(found.items), "counts": dict(found.counts), "notes": list(found.notes),
                 "forecast": _forecast(intake, len(found.items), sent.get("design")), "page": page,
@@ -156,15 +174,12 @@ def new_study_routes(services: Services) -> APIRouter:
             f"studies/new/guide/{draft.name}/{name}" if name in there else None))}
 
     def create(visitor: Visitor, sent: Fields) -> object:
-        draft, (_, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
+        draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
         if not isinstance(sent["name"], str) or not isinstance(sent.get("guidelines", ""), str):
             raise StudyError("“name” and “guidelines” must be texts.")
         with _said_on_a_page():
             check_name(services.study_store, sent["name"])
-            read = _table(draft, intakes)
-            skip = sent.get("skip_missing") is True
-            found = items_of(intake, read, checked(_columns(sent["columns"]), read, intake.fields),
-                             pictures(draft, sent.get("gallery")), skip_missing=skip)
+            found, skip = items(draft, kind, sent), sent.get("skip_missing") is True
             design = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})
             text = sent.get("guidelines", "")
             made = found.create(NewStudy(
@@ -272,6 +287,12 @@ def _design(sent: object) -> Mapping[str, object]:
     if sent is not None and not isinstance(sent, Mapping):
         raise StudyError("“design” must be an object of numbers.")
     return sent or {}
+
+
+def _size(sent: object) -> int | None:
+    if sent is not None and (isinstance(sent, bool) or not isinstance(sent, int)):
+        raise StudyError("“sample” must be a whole number.")
+    return sent
 
 
 def _forecast(intake: Intake, items: int, design: object) -> Json:

@@ -42,7 +42,8 @@ def read(rows: TableRows) -> list[TargetQuery]:
 
 def create(new: NewStudy, queries: Sequence[TargetQuery]) -> Created:
     return create_target_study(
-        new.store, new.home, new.name, queries, new.pictures, plan_of(new.design), threshold=THRESHOLD,
+        new.store, new.home, new.name, queries, new.pictures, plan_of(new.design),
+        threshold=float(new.source.get("threshold", THRESHOLD)),
         created_by=new.created_by, source=new.source, max_megapixels=new.max_megapixels, progress=new.progress,
         questions=new.questions)
 

@@ -388,7 +388,7 @@ interface DraftForecast {
 }
 interface DraftLook { items: number; counts: Record<string, number>; notes: string[]; forecast: DraftForecast; page: object; desks: Desk[] }
 interface Answers {
-  "studies/new/choices": { kinds: NewKind[]; galleries: { name: string; size: number }[]; most_mb: number }; "studies/new/begin": { draft: string };
+  "studies/new/choices": { kinds: NewKind[]; galleries: { name: string; size: number }[]; sources: { key: string; kind: string; title: string; gallery: string }[]; most_mb: number }; "studies/new/begin": { draft: string };
   "studies/new/files": DraftFiles; "studies/new/drop": DraftFiles; "studies/new/table": DraftTable; "studies/new/look": DraftLook; "studies/new/plan": DraftForecast;
   "studies/new/questions": { text: string }; "studies/new/check": CheckedQuestions; "studies/new/guide": { nodes: GuideNode[] }; "studies/new/create": { name: string; items: number; notes: string[] };
   "jobs/all": { jobs: Job[]; may_index: boolean }; "jobs/stop": { stopping: boolean }; "jobs/resume": { id: string }; "jobs/forget": { id: string }; "jobs/index": { id: string };

@@ -1,4 +1,4 @@
-// A new study of a table: files, columns, first items, design, guidelines; and only then it is opened.
+// A new study of a table, or of what the installation has: first items, design, guidelines; and only then it is opened.
 import { ApiProblem, api, at, createDelay, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
 import { count, plural } from "../../shared/words.js";
 import { columnFields, firstRows } from "./columns.js";
@@ -11,12 +11,12 @@ import { ownQuestions, questionsPart } from "./questions.js";
 
 const KEPT = "cirque.new-study", WAIT_MS = 300, LONG_MS = 3600000;
 const TABLES = ".csv,.tsv,.txt,.xlsx,.xls,.ods,.json,.jsonl,.ndjson,.parquet", PICTURES = "image/*,.zip,.heic,.heif,.avif,.jfif";
-/** @typedef {{ draft: string, name: string, kind: string, columns: Record<string, Record<string, string[]>>, gallery: string, skip: boolean, design: Record<string, Record<string, number>>, questions: Record<string, DraftQuestions>, guidelines: string }} Typed */
+/** @typedef {{ draft: string, name: string, kind: string, columns: Record<string, Record<string, string[]>>, source: string, sample: string, gallery: string, skip: boolean, design: Record<string, Record<string, number>>, questions: Record<string, DraftQuestions>, guidelines: string }} Typed */
 
 export async function newView(/** @type {Screen} */ screen) {
-  const { kinds, galleries, most_mb: most } = await api("GET", "studies/new/choices");
+  const { kinds, galleries, sources, most_mb: most } = await api("GET", "studies/new/choices");
   /** @type {Typed} */
-  const typed = { draft: "", name: "", kind: "", columns: {}, gallery: "", skip: false, design: {}, questions: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
+  const typed = { draft: "", name: "", kind: "", columns: {}, source: "", sample: "", gallery: "", skip: false, design: {}, questions: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
   const keep = () => keptInTab.write(KEPT, typed);
   let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0, making = false;
   let beginning = /** @type {Promise<string> | null} */ (null);
@@ -36,6 +36,7 @@ export async function newView(/** @type {Screen} */ screen) {
     return call;
   };
   const kindOf = () => kinds.find(({ kind }) => kind === typed.kind) ?? kinds[0];
+  const source = () => sources.find(({ key }) => key === typed.source);
 
   // --- the table ------------------------------------------------------------------------------
   const tableProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), tableFacts = h("div", {}), columnPart = h("div", { class: "cq-stfields" });
@@ -49,7 +50,22 @@ export async function newView(/** @type {Screen} */ screen) {
     h("option", { value: "", text: "Uploaded pictures" }), galleries.map(({ name, size }) => h("option", { value: name, text: `Gallery ${name}, ${plural(size, "image")}`, selected: typed.gallery === name })));
   const skip = h("input", { type: "checkbox", onchange: () => { typed.skip = skip.checked; keep(); check(); } });
   skip.checked = typed.skip;
-  const drawSource = () => { pictureBox.element.hidden = Boolean(typed.gallery); };
+  const sourceChoice = h("select", { onchange: () => {
+    typed.source = sourceChoice.value;
+    const chosen = source();
+    if (chosen) [typed.kind, typed.gallery] = [chosen.kind, chosen.gallery || typed.gallery || galleries[0]?.name || ""];
+    drawSource();
+    drawKind();
+  } }, h("option", { value: "", text: "A table" }), sources.map(({ key, title }) => h("option", { value: key, text: title, selected: typed.source === key })));
+  const sample = h("input", { type: "number", min: 1, inputmode: "numeric", value: typed.sample, placeholder: "All", oninput: () => { typed.sample = sample.value; keep(); check(); } });
+  const ofTable = h("div", {}, tableBox.element, tableProblem, tableFacts), sampleField = field("Number of items", sample);
+  const drawSource = () => {
+    const chosen = Boolean(source());
+    [ofTable.hidden, columnStep.hidden, about.hidden, sampleField.hidden, kindChoice.disabled] = [chosen, chosen, chosen, !chosen, chosen];
+    gallery.options[0].disabled = chosen; // its images are in a gallery
+    gallery.value = typed.gallery;
+    pictureBox.element.hidden = chosen || Boolean(typed.gallery);
+  };
 
   function noTable() {
     [table, look] = [null, null];
@@ -74,7 +90,7 @@ export async function newView(/** @type {Screen} */ screen) {
     const kind = kindOf();
     [typed.kind, kindChoice.value] = [kind.kind, kind.kind];
     about.textContent = kind.about;
-    const proposed = table?.kind && table.kind !== kind.kind ? kinds.find((one) => one.kind === table?.kind) : null;
+    const proposed = !source() && table?.kind && table.kind !== kind.kind ? kinds.find((one) => one.kind === table?.kind) : null;
     tellIn(other, proposed && table ? `${table.file} looks like a table of another kind: ${proposed.title}. ${proposed.about}` : "");
     if (table) columnPart.replaceChildren(...columnFields(kind, table, typed.columns[kind.kind] ??= structuredClone(table.columns[kind.kind] ?? {}), () => { keep(); check(); }));
     design = designPart(kind, typed.design[kind.kind] ??= {}, keep);
@@ -102,14 +118,16 @@ export async function newView(/** @type {Screen} */ screen) {
     look = null;
     asked += 1;
     tellIn(lookProblem, "");
-    const lacks = kindOf().fields.filter(({ name: one, required, least }) => required && (typed.columns[typed.kind]?.[one] ?? []).length < least);
-    facts.textContent = !table ? "Choose a table first." : lacks.length ? `Assign these columns above: ${lacks.map(({ title }) => title.toLowerCase()).join(", ")}.`
-      : !pictures && !typed.gallery ? "Add its pictures, or choose a gallery." : "Reading …";
+    const lacks = source() ? [] : kindOf().fields.filter(({ name: one, required, least }) => required && (typed.columns[typed.kind]?.[one] ?? []).length < least);
+    const there = source() ? typed.gallery : pictures || typed.gallery;
+    facts.textContent = !table && !source() ? "Choose a table first." : lacks.length ? `Assign these columns above: ${lacks.map(({ title }) => title.toLowerCase()).join(", ")}.`
+      : !there ? source() ? "Choose the gallery with its images." : "Add its pictures, or choose a gallery." : "Reading …";
     drawLook();
     soon.stop();
-    if (table && !lacks.length && (pictures || typed.gallery)) soon.start(reads);
+    if ((table || source()) && !lacks.length && there) soon.start(reads);
   };
-  const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: typed.design[typed.kind] ?? {} });
+  const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: typed.design[typed.kind] ?? {},
+    ...(source() ? { source: typed.source, sample: typed.sample ? Number(typed.sample) : null } : {}) });
   async function reads() {
     const mine = ++asked;
     try {
@@ -183,19 +201,20 @@ export async function newView(/** @type {Screen} */ screen) {
       tellIn(tableProblem, messageOf(error));
     }
   }
-  drawSource();
-  if (!table) drawKind();
-  guide.draw();
   const step = (/** @type {string} */ title, /** @type {Child[]} */ ...parts) => h("section", { "aria-label": title }, h("h2", { text: title }), ...parts);
+  const columnStep = step("Columns", h("div", { class: "cq-stform" }, columnPart));
+  drawSource();
+  if (!table || source()) drawKind();
+  guide.draw();
   const element = h("div", { class: "cq-stnew" },
     h("nav", { class: "cq-stcrumb", "aria-label": "Where" }, h("a", { href: at("studies"), text: "Studies", onclick: (event) => { event.preventDefault(); screen.go(""); } })),
     h("header", { class: "cq-sthead" }, h("h1", { text: "New study" }), h("span", { class: "cq-grow" }), h("button", { class: "cq-btn small", type: "button", text: "Discard", onclick: discard })),
-    step("1 Table", tableBox.element, tableProblem, tableFacts, h("div", { class: "cq-stform" }, field("Kind of study", kindChoice), about, other)),
-    step("2 Pictures", h("div", { class: "cq-stform" }, field("Where they are", gallery)), pictureBox.element, h("label", { class: "cq-row" }, skip, "Skip items without a picture")),
-    step("3 Columns", h("div", { class: "cq-stform" }, columnPart)),
-    step("4 First items", facts, lookProblem, h("div", { class: "cq-row" }, show)),
-    step("5 Design", h("div", { class: "cq-stform" }, designBox)),
-    step("6 Guidelines", h("p", { class: "cq-quiet", text: "In Markdown. People read them before they begin, and with the key d." }), h("div", { class: "cq-stform" }, guide.element), guideBox.element),
-    step("7 Open", h("div", { class: "cq-stform" }, field("Name of the study", name)), endProblem, end, h("div", { class: "cq-row" }, open, closed)));
+    step("Source", h("div", { class: "cq-stform" }, field("What is judged", sourceChoice), sampleField), ofTable, h("div", { class: "cq-stform" }, field("Kind of study", kindChoice), about, other)),
+    step("Pictures", h("div", { class: "cq-stform" }, field("Where they are", gallery)), pictureBox.element, h("label", { class: "cq-row" }, skip, "Skip items without a picture")),
+    columnStep,
+    step("First items", facts, lookProblem, h("div", { class: "cq-row" }, show)),
+    step("Design", h("div", { class: "cq-stform" }, designBox)),
+    step("Guidelines", h("p", { class: "cq-quiet", text: "In Markdown. People read them before they begin, and with the key d." }), h("div", { class: "cq-stform" }, guide.element), guideBox.element),
+    step("Open", h("div", { class: "cq-stform" }, field("Name of the study", name)), endProblem, end, h("div", { class: "cq-row" }, open, closed)));
   return { element, beat: async () => {} };
 }

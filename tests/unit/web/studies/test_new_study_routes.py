@@ -35,8 +35,8 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def services(store: SqlStudyStore, home: Path) -> Any:
-    return SimpleNamespace(study_store=store, settings=SimpleNamespace(
-        home=home, max_study_upload_mb=1, max_image_megapixels=64.0, seed=7))
+    return SimpleNamespace(study_store=store, search=SimpleNamespace(sessions=lambda *_: ()), settings=SimpleNamespace(
+        home=home, uploads=home / "uploads", max_study_upload_mb=1, max_image_megapixels=64.0, seed=7))
 
 
 @pytest.fixture
