@@ -35,6 +35,7 @@ from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError,
 from cir_core.gallery.gallery import list_galleries, open_gallery
 from cir_core.images.load import process_image, within
 from cir_core.images.uploads import UploadFolder
+from cir_core.sessions.store import SessionSummary
 from cir_core.settings import Settings
 from cir_core.support.texts import quoted
 from web.http.json_api import Endpoint, Fields, get_endpoint, in_thread, json_routes, post_endpoint, refused, reply
@@ -61,12 +62,17 @@ def new_study_routes(services: Services) -> APIRouter:
     """``/studies/new/…``, for those who manage studies; each sees only what they have uploaded."""
     settings, intakes = services.settings, {name: kind.intake for name, kind in KINDS.items() if kind.intake}
     drafts = Drafts(settings.home / "new-studies", settings.max_study_upload_mb * 2**20)
-    search = services.search
-    stored = StoredSources(
-        settings.home, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
-        lambda gallery: bool(search.sessions(1, gallery)),
-        lambda gallery: (search.session(one.session_id, whole=True)
-                         for one in reversed(search.sessions(_ALL, gallery))))
+    search, uploads = services.search, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels)
+
+    def stored(visitor: Visitor) -> StoredSources:
+        """What this person may read: an administrator everybody's searches, others their own."""
+        def sessions(gallery: str, most: int) -> Sequence[SessionSummary]:
+            if "people" in visitor.may:
+                return search.sessions(most, gallery)
+            return [one for one in search.listed(visitor.name, (), limit=_ALL)[0] if one.gallery == gallery]
+
+        return StoredSources(settings.home, uploads, lambda gallery: bool(sessions(gallery, 1)), lambda gallery: (
+            search.session(one.session_id, whole=True) for one in reversed(sessions(gallery, _ALL))))
 
     def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage")
@@ -74,7 +80,7 @@ def new_study_routes(services: Services) -> APIRouter:
         return {"kinds": [_kind_json(name, intake, settings.seed, studies) for name, intake in intakes.items()],
                 "galleries": [{"name": one.name, "size": one.size} for one in list_galleries(settings.home)
                               if one.status == "complete"],
-                "sources": [asdict(one) for one in stored.all() if one.kind in intakes],
+                "sources": [asdict(one) for one in stored(visitor).all() if one.kind in intakes],
                 "most_mb": settings.max_study_upload_mb}
 
     def begin(visitor: Visitor, sent: Fields) -> object:
@@ -113,12 +119,15 @@ def new_study_routes(services: Services) -> APIRouter:
             raise StudyError("There are no pictures yet. Add them, or choose a gallery.")
         return open_pictures(draft.pictures, "the pictures")
 
-    def items(draft: Draft, kind: StudyKind, sent: Fields, *, first: int | None = None) -> TableItems:
+    def items(
+        visitor: Visitor, draft: Draft, kind: StudyKind, sent: Fields, *, first: int | None = None,
+    ) -> TableItems:
         """All items of what was chosen as their source, or its first ones."""
         _, intake = _kind(kind, intakes)
         if source := sent.get("source"):
-            found = stored.items(str(source), kind, intake, str(sent.get("gallery") or ""), _size(sent.get("sample")),
-                                 intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})["seed"])
+            seed = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})["seed"]
+            found = stored(visitor).items(
+                str(source), kind, intake, str(sent.get("gallery") or ""), _size(sent.get("sample")), seed)
             return replace(found, items=found.items[:first])
         read = _table(draft, intakes)
         columns = checked(_columns(sent["columns"]), read, intake.fields)
@@ -129,10 +138,11 @@ def new_study_routes(services: Services) -> APIRouter:
         draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
         earlier = list((draft.scratch / "studies").glob("*"))   # not what a call after this one has made
         with _said_on_a_page():
-            found = items(draft, kind, sent)
+            found = items(visitor, draft, kind, sent)
             for one in earlier:
                 shutil.rmtree(one, ignore_errors=True)
-            shown = preview(items(draft, kind, sent, first=FIRST), draft.scratch, settings.max_image_megapixels)
+            shown = preview(items(visitor, draft, kind, sent, first=FIRST), draft.scratch,
+                            settings.max_image_megapixels)
         page = {**KINDS[kind].answers.page(shown.study), "own_guidelines": []}
         return {"items": len(found.items), "counts": dict(found.counts), "notes": list(found.notes),
                 "forecast": _forecast(intake, len(found.items), sent.get("design")), "page": page,
@@ -179,7 +189,7 @@ def new_study_routes(services: Services) -> APIRouter:
             raise StudyError("“name” and “guidelines” must be texts.")
         with _said_on_a_page():
             check_name(services.study_store, sent["name"])
-            found, skip = items(draft, kind, sent), sent.get("skip_missing") is True
+            found, skip = items(visitor, draft, kind, sent), sent.get("skip_missing") is True
             design = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})
             text = sent.get("guidelines", "")
             made = found.create(NewStudy(

@@ -54,15 +54,22 @@ def services(home: Path, monkeypatch: pytest.MonkeyPatch) -> Services:
 
 
 @pytest.fixture
-def page(services: Services) -> TestClient:
-    app = FastAPI()
-    app.include_router(new_study_routes(services))
-    app.add_middleware(SignedIn, role="researcher")
-    return TestClient(app, headers={"x-test-name": "Rosa"})
+def open_as(services: Services):
+    def client(role: str = "researcher", name: str = "Rosa") -> TestClient:
+        app = FastAPI()
+        app.include_router(new_study_routes(services))
+        app.add_middleware(SignedIn, role=role)
+        return TestClient(app, headers={"x-test-name": name})
+    return client
+
+
+@pytest.fixture
+def page(open_as) -> TestClient:
+    return open_as()
 
 
 def searched(services: Services, home: Path) -> None:
-    session = services.search.start("colours", method=builtin_methods()["slerp"].settings)
+    session = services.search.start("colours", method=builtin_methods()["slerp"].settings, owner="Rosa")
     reference = open_gallery("colours", home=home).ids[0]
     first = services.search.run_turn(session.session_id, "in blue", reference_id=reference, k=20).turn
     services.search.run_turn(session.session_id, "darker", parent_id=first.turn_id,
@@ -116,3 +123,13 @@ def test_what_cannot_be_read_is_refused(page, changed, said) -> None:
     source = {"key": "audit/colours-1", "kind": "validity", "gallery": "colours", **changed}
     answer = page.post("/studies/new/look", json=asked(page, source))
     assert answer.status_code == 400 and said in answer.json()["problem"], answer.text
+
+
+def test_searches_of_others_are_for_administrators(open_as, services, home) -> None:
+    searched(services, home)
+    offered = {name: {one["key"] for one in open_as(role, name).get("/studies/new/choices").json()["sources"]}
+               for role, name in (("researcher", "Rosa"), ("researcher", "Bo"), ("admin", "Olga"))}
+    assert ["searches/colours" in offered[name] for name in ("Rosa", "Bo", "Olga")] == [True, False, True]
+    bo, source = open_as(name="Bo"), {"key": "searches/colours", "kind": "validity", "gallery": "colours"}
+    answer = bo.post("/studies/new/look", json=asked(bo, source))
+    assert answer.status_code == 400 and "There is no source" in answer.json()["problem"]
