@@ -71,7 +71,7 @@ def index(
     fetch_rate: Annotated[float, typer.Option(min=0.1, max=1000, help="Maximum images fetched per second.")] = 20,
     yes: Annotated[bool, typer.Option("--yes", help="Download an encoder's weights without asking.")] = False,
     kind: Annotated[str | None, typer.Option(
-        "--index", metavar="KIND", help=f"{KIND_HELP} Default: the gallery's own, at first exact.")] = None,
+        "--index", metavar="KIND", help=f"{KIND_HELP} Default: the gallery's own, exact for a new gallery.")] = None,
     recall: Annotated[float | None, typer.Option(min=0, max=1, help=RECALL_HELP)] = None,
     ray: RayOption = None,
 ) -> None:

@@ -42,8 +42,8 @@ class IndexFolders:
         root = self._root()
         path = (root / folder.replace("\0", "")).resolve()    # a link may lead elsewhere
         if not path.is_relative_to(root) or not path.is_dir():
-            raise GalleryError(f"There is no folder {quoted(folder)} that may be indexed from here. Choose one of the "
-                               "list.")
+            raise GalleryError(f"There is no folder {quoted(folder)} that may be indexed from here. Choose one from "
+                               "the list.")
         if self._is_own(path):
             raise GalleryError(f"{quoted(folder)} contains cirque's own files or lies among them. Choose a folder "
                                "beside CIRQUE_HOME.")

@@ -134,5 +134,5 @@ async def _unknown(request: Request, error: Exception) -> Response:
         raise error
     _log.warning("Request %s was refused: Gradio found no call for it (%s).", request_id(), type(error).__name__,
                  exc_info=_log.isEnabledFor(logging.DEBUG))
-    problem = f"There is no such call, or it takes other values. {_CHECK}"
+    problem = f"There is no such call, or its arguments are different. {_CHECK}"
     return reply({"problem": problem, "kind": "other", "error": problem}, 404)

@@ -199,7 +199,7 @@ def _multi_notes(records: Sequence[tuple[int, MultiTarget]], counts: dict[str, i
     if counts["original"]:
         notes.append(f"The original target is not among the targets of {counts['original']} of {len(records)} records.")
     if counts["reference"]:
-        left = "was taken out of them, as the gallery drops it" if drops else "stays one of them"
+        left = "was removed, because the gallery drops it" if drops else "remains a target"
         notes.append(f"The reference is among the targets of {counts['reference']} records; it {left}.")
     if counts["below"]:
         notes.append(f"{counts['below']} images with a confidence below the threshold are not targets.")

@@ -97,7 +97,7 @@ def choice(of: Decided, used: float, options: Options) -> ThresholdChoice:
     at, at_draws = _agreement(cells[:, int(np.searchsorted(thresholds, round(used, 6)))], options)
     drawn = [thresholds[_best(np.tensordot(weight, cells, axes=1), thresholds, used)]
              for weight in weights(queries, options.draws, options.seed)]
-    said = f"κ is undefined at it: {SAME}" if np.isnan(measures(whole[chosen])[_KAPPA]) else ""
+    said = f"κ is undefined there: {SAME}" if np.isnan(measures(whole[chosen])[_KAPPA]) else ""
     found = with_interval(Estimate(float(thresholds[chosen]), images, reason=said),
                           np.concatenate(drawn) if drawn else np.array([]), queries, "queries")
     return ThresholdChoice(found, held_out, at, _difference(held_out, at, held_draws - at_draws, queries))

@@ -102,7 +102,7 @@ def test_a_fashioniq_file_as_a_benchmark(saved):
     # B06 is not among the second record's scores; B05 is, and is its reference; B07 is below.
     assert benchmark.notes == (
         "The original target is not among the targets of 1 of 2 records.",
-        "The reference is among the targets of 1 records; it stays one of them.",
+        "The reference is among the targets of 1 records; it remains a target.",
         "1 images with a confidence below the threshold are not targets.",
     )
 
@@ -115,7 +115,7 @@ def test_where_the_gallery_drops_the_reference_so_do_the_targets(saved):
     assert query.target_ids == ("dev-3-0-img0",) and query.excluded_ids == ("dev-1-0-img0",)
     assert query.caption_mode == "single" and query.modification_text == "add a dog"
     assert benchmark.image_paths("dev-1-0-img0")[0] == "dev/dev-1-0-img0.png"
-    assert "The reference is among the targets of 2 records; it was taken out of them" in benchmark.notes[1]
+    assert "The reference is among the targets of 2 records; it was removed" in benchmark.notes[1]
     assert "1 queries without any target are left out." in benchmark.notes
 
 

@@ -191,7 +191,7 @@ FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
     ("run/nothing", {"data": []}, 404, "There is no such call"),
     ("run/echo", {"data": [], "fn_index": 99}, 404, "There is no such call"),
     ("call/nothing", {"data": []}, 404, "There is no such call"),
-    ("call/v2/queued", {"nothing": 1}, 404, "takes other values"),
+    ("call/v2/queued", {"nothing": 1}, 404, "its arguments are different"),
     ("queue/join", {"data": [], "fn_index": 99, "session_hash": "a"}, 404, "There is no such call"),
     ("upload", b'--x\r\nContent-Disposition: form-data; name="files"\r\n\r\nx\r\n--x--\r\n', 404, "There is no such"),
 ])

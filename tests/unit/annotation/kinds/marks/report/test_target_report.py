@@ -151,7 +151,7 @@ def test_where_both_say_the_same_of_all_images_nothing_agrees_better(confidences
     of = thresholds.decided([0, 0, 1, 1, 2], confidences, [says] * 5)
     found = thresholds.choice(of, 0.85, Options(50))
     assert found.best.value == best and found.best.reason.startswith(
-        "κ is undefined at it: model and people give all images the same answer")
+        "κ is undefined there: model and people give all images the same answer")
     by_threshold = {one.threshold: one for one in thresholds.curve(of, 0.85)}
     assert by_threshold[best].kappa is None and by_threshold[best].agreement == 1
     assert [by_threshold[other].kappa for other in others] == pytest.approx([0.0] * len(others))
