@@ -275,8 +275,8 @@ def _without(tensors: Tensors, name: str) -> Tensors:
 @pytest.mark.parametrize(("kind", "content", "said"), [
     ("pic2word", _pic2word(takes=32), r"layers\.0\.0 has weights of shape \(20, 32\).*image features have 24 numbers"),
     ("pic2word", _pic2word(gives=20), r"makes words of 20 numbers; the words of 'local-dir:\S+' have 16"),
-    ("pic2word", _searle(), r"is no pic2word mapping: expected fc_out\.bias.*found layers\.0\.bias"),
-    ("searle", _without(_searle(), "layers.6.bias"), r"is no searle mapping: expected .*layers\.6\.bias"),
+    ("pic2word", _searle(), r"is not a pic2word mapping: expected fc_out\.bias.*found layers\.0\.bias"),
+    ("searle", _without(_searle(), "layers.6.bias"), r"is not a searle mapping: expected .*layers\.6\.bias"),
     ("searle", {"weights": [1, 2]}, "no tensors at its top level, nor under Phi or MLP; it has weights"),
     ("searle", [torch.ones(1)], "is a list, not tensors by name"),
     ("searle", {"layers.0.weight": Payload()}, "contains Python objects beyond tensors.*Use safetensors"),
