@@ -75,7 +75,7 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     late = []
     page.route("**/studies/new/guide", lambda route: late.append(route))   # it takes no built-in
     with page.expect_request("**/studies/new/guide"):
-        page.get_by_label("Guidelines", exact=True).fill("# Look\n\nTake *both* pictures.")
+        page.get_by_role("textbox", name="Guidelines", exact=True).fill("# Look\n\nTake *both* pictures.")
     page.get_by_label("Name of the study").fill(NAME)
     page.get_by_role("button", name="Open the study").click()
     expect(page.get_by_text("Waiting for uploads")).to_be_visible()   # it needs the uploaded files
