@@ -158,18 +158,14 @@ class _Completing:
 
 
 def items_of(
-    intake: Intake, table: Table, columns: Columns, pictures: PictureFiles, *, first: int | None = None,
-    skip_missing: bool = False,
+    intake: Intake, table: Table, columns: Columns, pictures: PictureFiles, *, skip_missing: bool = False,
 ) -> TableItems:
-    """Raises ``DatasetError`` with all faults of the table, and with the pictures that it names and that are not there.
-    ``first``: only that many items, and of the pictures only theirs."""
+    """Raises ``DatasetError`` with all faults of the table, and with the pictures that it names and that are not
+    there."""
     rows = read_rows(table, columns, intake.fields)
     items = intake.read(rows)
     rows.refuse()
-    if first is not None:
-        items = items[:first]
-    else:
-        check_pictures(rows, pictures, skip_missing=skip_missing)
+    check_pictures(rows, pictures, skip_missing=skip_missing)
     counts = Counter(intake.stratum_of(item) for item in items)
     source = {"form": "table", "file": table.file, "pictures": pictures.name,
               "columns": {name: list(of) for name, of in columns.items()}}

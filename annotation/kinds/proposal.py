@@ -43,7 +43,7 @@ def _is_complete(columns: Columns, table: Table, intake: Intake) -> bool:
 
 @dataclass(frozen=True)
 class Preview:
-    """A study of a table's first items that is stored nowhere; its pictures are in ``home``. ``desks``: what a judge
+    """A study of the first items that is stored nowhere; its pictures are in ``home``. ``desks``: what a judge
     has at each item."""
 
     study: Study
@@ -51,8 +51,8 @@ class Preview:
 
 
 def preview(found: TableItems, home: Path, megapixels: float) -> Preview:
-    """Raises ``StudyError`` if none of the items can be shown. ``found``: the first of a table's items."""
-    store = _Kept()
+    """Of the first :data:`FIRST` items. Raises ``StudyError`` if none of them can be shown."""
+    found, store = replace(found, items=found.items[:FIRST]), _Kept()
     least = {"people": 1, "overlap": 1, "agreement_items": 0}
     design = found.intake.checked_design({
         one.name: least[one.name] for one in found.intake.design if one.name in least})

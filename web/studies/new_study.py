@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from annotation.kinds.intake import SEED, Intake, NewStudy, TableItems, items_of
-from annotation.kinds.proposal import FIRST, preview, propose
+from annotation.kinds.proposal import preview, propose
 from annotation.kinds.stored import StoredSources
 from annotation.kinds.table import KINDS
 from annotation.records import Study, StudyKind, StudyPlan
@@ -119,19 +119,16 @@ def new_study_routes(services: Services) -> APIRouter:
             raise StudyError("There are no pictures yet. Add them, or choose a gallery.")
         return open_pictures(draft.pictures, "the pictures")
 
-    def items(
-        visitor: Visitor, draft: Draft, kind: StudyKind, sent: Fields, *, first: int | None = None,
-    ) -> TableItems:
-        """All items of what was chosen as their source, or its first ones."""
+    def items(visitor: Visitor, draft: Draft, kind: StudyKind, sent: Fields) -> TableItems:
+        """Of what was chosen as their source."""
         _, intake = _kind(kind, intakes)
         if source := sent.get("source"):
             seed = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})["seed"]
-            found = stored(visitor).items(
+            return stored(visitor).items(
                 str(source), kind, intake, str(sent.get("gallery") or ""), _size(sent.get("sample")), seed)
-            return replace(found, items=found.items[:first])
         read = _table(draft, intakes)
         columns = checked(_columns(sent["columns"]), read, intake.fields)
-        return items_of(intake, read, columns, pictures(draft, sent.get("gallery")), first=first,
+        return items_of(intake, read, columns, pictures(draft, sent.get("gallery")),
                         skip_missing=sent.get("skip_missing") is True)
 
     def look(visitor: Visitor, sent: Fields) -> object:
@@ -141,8 +138,7 @@ def new_study_routes(services: Services) -> APIRouter:
             found = items(visitor, draft, kind, sent)
             for one in earlier:
                 shutil.rmtree(one, ignore_errors=True)
-            shown = preview(items(visitor, draft, kind, sent, first=FIRST), draft.scratch,
-                            settings.max_image_megapixels)
+            shown = preview(found, draft.scratch, settings.max_image_megapixels)
         page = {**KINDS[kind].answers.page(shown.study), "own_guidelines": []}
         return {"items": len(found.items), "counts": dict(found.counts), "notes": list(found.notes),
                 "forecast": _forecast(intake, len(found.items), sent.get("design")), "page": page,
