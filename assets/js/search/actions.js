@@ -73,11 +73,14 @@ export function done() {
   setTimeout(flush, 0); // after what is drawn now has been seen to
 }
 
-// Back and Forward. What is under way goes on at the server, and nobody waits for it here any more.
+// Back and Forward. What is under way goes on at the server, and nobody waits for it here any more: what still comes of
+// it until the page is loaded again would be kept as the place to come back to.
+let reloads = false;
 window.addEventListener("popstate", ({ state }) => {
   if (!elsewhere()) return;
   if (act("go", { address: there(), ...state?.cirque })) return;
   keepEntry(state?.cirque ?? {});
+  reloads = true;
   window.location.reload();
 });
 
@@ -105,6 +108,7 @@ function schedule() {
 
 function drawn() {
   scheduled = false;
+  if (reloads) return;
   loaded ||= Boolean(shown().loaded);
   tellRest();
   const { beat: now, turn, problem, notice, running } = shown();
