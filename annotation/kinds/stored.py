@@ -10,7 +10,7 @@ from typing import Any
 
 from annotation.kinds.intake import Intake, TableItems
 from annotation.records import StudyKind
-from annotation.sources.audit import audit_name, read_audit
+from annotation.sources.audit import audit_name, read_audit, usual_gallery
 from annotation.sources.pictures import Pictures, relative_paths
 from annotation.sources.queries import FindPicture, QuerySource
 from annotation.sources.queries import sample as sample_queries
@@ -27,7 +27,6 @@ from cir_core.support.texts import counted, quoted
 from cir_core.types.records import SearchSession
 
 AUDIT, SEARCHES, CONSTRUCTION = "audit", "searches", "construction"
-_SAMPLE = "atelier"   # gallery of the sample, whose audits have other names
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,9 @@ class StoredSources:
         found = []
         for folder in sorted(path for path in (self.home / "audits").glob("*") if path.is_dir()):
             try:
-                name = audit_name(folder)
+                usual = usual_gallery(audit_name(folder))
             except DatasetError:
                 continue   # joined audits, or none of ours
-            usual = _SAMPLE if name.startswith("sample") else name
             found.append(StoredSource(f"{AUDIT}/{folder.name}", "validity", f"Audit {folder.name}",
                                       usual if usual in galleries else ""))
         for one in list_constructions(self.home / "benchmarks"):

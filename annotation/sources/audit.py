@@ -58,6 +58,11 @@ def audit_name(folder: Path) -> str:
     return audit_file(folder).name.removesuffix(_ENDING)
 
 
+def usual_gallery(name: str) -> str:
+    """The gallery that an audit of the data set ``name`` has unless another one was chosen."""
+    return "atelier" if name.startswith("sample") else name
+
+
 def read_audit(
     folder: Path, *, gallery: Gallery | None = None, images: Path | None = None, categories: Collection[str] = (),
 ) -> QuerySource:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from cir_core.settings import Settings
     from storage.stores import Stores
 
-_SAMPLE_GALLERY = "atelier"
 _ALL = 1_000_000_000   # sessions
 
 
@@ -59,13 +58,13 @@ class StudySourceArgs:
 
 def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:
     """The selected queries, before sampling."""
-    from annotation.sources.audit import audit_name, read_audit
+    from annotation.sources.audit import audit_name, read_audit, usual_gallery
     from annotation.sources.circus import read_circus
     from annotation.sources.mbeir import read_mbeir
 
     source = asked.source
     if asked.audit is not None:
-        gallery = _gallery(asked, settings, audit_name(asked.audit))
+        gallery = _gallery(asked, settings, usual_gallery(audit_name(asked.audit)))
         return read_audit(asked.audit, gallery=gallery, images=asked.images, categories=asked.categories)
     if asked.mbeir is not None:
         gallery = _gallery(asked, settings)
@@ -97,7 +96,6 @@ def _gallery(asked: StudySourceArgs, settings: Settings, usual: str = "") -> Gal
         return open_gallery(asked.gallery, home=settings.home)
     if asked.images:
         return None
-    usual = _SAMPLE_GALLERY if usual.startswith("sample") else usual
     names = [info.name for info in list_galleries(settings.home) if info.status == "complete"]
     if usual and usual in names:
         return open_gallery(usual, home=settings.home)

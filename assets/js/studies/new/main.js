@@ -53,7 +53,7 @@ export async function newView(/** @type {Screen} */ screen) {
   const sourceChoice = h("select", { onchange: () => {
     typed.source = sourceChoice.value;
     const chosen = source();
-    if (chosen) [typed.kind, typed.gallery] = [chosen.kind, chosen.gallery || typed.gallery || galleries[0]?.name || ""];
+    if (chosen) [typed.kind, typed.gallery] = [chosen.kind, chosen.gallery || typed.gallery || (galleries.length === 1 ? galleries[0].name : "")];
     drawSource();
     drawKind();
   } }, h("option", { value: "", text: "A table" }), sources.map(({ key, title }) => h("option", { value: key, text: title, selected: typed.source === key })));

@@ -25,6 +25,7 @@ from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
 from web.studies.api import study_calls, wire_study_calls
 from web.studies.manage import studies_routes
+from web.studies.new_study import new_study_routes
 from web.studies.quality import quality_routes
 
 
@@ -46,6 +47,18 @@ def visit(services: Any) -> Callable[..., TestClient]:
             app.include_router(routes(services))
         app.add_middleware(SignedIn, role=role or "annotator")
         return TestClient(app, headers={"x-test-name": name.encode()} if role else {})
+
+    return open_as
+
+
+@pytest.fixture
+def new_study_as(services: Any) -> Callable[..., TestClient]:
+    """A client of *New study*."""
+    def open_as(role: Role = "admin", name: str = "Olga") -> TestClient:
+        app = FastAPI()
+        app.include_router(new_study_routes(services))
+        app.add_middleware(SignedIn, role=role)
+        return TestClient(app, headers={"x-test-name": name})
 
     return open_as
 

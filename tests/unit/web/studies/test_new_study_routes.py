@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.kinds.table import KINDS
@@ -18,10 +17,8 @@ from annotation.studies.protocols import newest_text, own_text
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
 from tests.fakes.picture_tables import png, zipped
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.target_studies import OWN_MARKS
 from web.studies import new_study
-from web.studies.new_study import new_study_routes
 from web.studies.uploads import ABANDONED, MOST_DRAFTS
 
 NAMES = ("a.png", "b.png", "c.png", "d.png", "e.png", "f.png", "g.png")
@@ -40,18 +37,8 @@ def services(store: SqlStudyStore, home: Path) -> Any:
 
 
 @pytest.fixture
-def visit(services: Any):
-    def open_as(role: str = "admin", name: str = "Olga") -> TestClient:
-        app = FastAPI()
-        app.include_router(new_study_routes(services))
-        app.add_middleware(SignedIn, role=role)
-        return TestClient(app, headers={"x-test-name": name})
-    return open_as
-
-
-@pytest.fixture
-def page(visit) -> TestClient:
-    return visit()
+def page(new_study_as) -> TestClient:
+    return new_study_as()
 
 
 def begin(page: TestClient) -> str:
@@ -175,8 +162,8 @@ def test_a_file_of_questions_is_checked_shown_stored_and_found_again(page: TestC
     assert "my-lab/2" in checked(OWN_MARKS.replace("take it", "have it"))["problem"]
 
 
-def test_questions_are_for_those_who_manage(visit) -> None:
-    reader = visit("annotator", "Ann")
+def test_questions_are_for_those_who_manage(new_study_as) -> None:
+    reader = new_study_as("annotator", "Ann")
     assert reader.get("/studies/new/questions?kind=targets").status_code == 403
     assert reader.post("/studies/new/check", json={"kind": "targets", "text": ""}).status_code == 403
 
@@ -233,8 +220,8 @@ def test_a_name_that_is_none_is_refused(page: TestClient, name: str) -> None:
     assert send(page, begin(page), "pictures", quote(name), png()).status_code == 400
 
 
-def test_a_draft_is_of_one_person_and_an_abandoned_one_is_removed(visit, home: Path) -> None:
-    olga, ben, reader = visit(), visit(name="Ben"), visit("annotator", "Ann")
+def test_a_draft_is_of_one_person_and_an_abandoned_one_is_removed(new_study_as, home: Path) -> None:
+    olga, ben, reader = new_study_as(), new_study_as(name="Ben"), new_study_as("annotator", "Ann")
     draft = begin(olga)
     for stranger, status in ((ben, 400), (reader, 403)):
         assert stranger.get(f"/studies/new/files?draft={draft}").status_code == status

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from cir_core.construct.sessions.run import construct_sessions
@@ -17,10 +16,8 @@ from tests.fakes.colours import colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.databases import settings_of
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.signed_in import SignedIn
 from tests.fakes.target_studies import stage_one
 from web.services import Services, open_services
-from web.studies.new_study import new_study_routes
 
 AUDITED = 8
 
@@ -54,18 +51,8 @@ def services(home: Path, monkeypatch: pytest.MonkeyPatch) -> Services:
 
 
 @pytest.fixture
-def open_as(services: Services):
-    def client(role: str = "researcher", name: str = "Rosa") -> TestClient:
-        app = FastAPI()
-        app.include_router(new_study_routes(services))
-        app.add_middleware(SignedIn, role=role)
-        return TestClient(app, headers={"x-test-name": name})
-    return client
-
-
-@pytest.fixture
-def page(open_as) -> TestClient:
-    return open_as()
+def page(new_study_as) -> TestClient:
+    return new_study_as("researcher", "Rosa")
 
 
 def searched(services: Services, home: Path) -> None:
@@ -125,11 +112,11 @@ def test_what_cannot_be_read_is_refused(page, changed, said) -> None:
     assert answer.status_code == 400 and said in answer.json()["problem"], answer.text
 
 
-def test_searches_of_others_are_for_administrators(open_as, services, home) -> None:
+def test_searches_of_others_are_for_administrators(new_study_as, services, home) -> None:
     searched(services, home)
-    offered = {name: {one["key"] for one in open_as(role, name).get("/studies/new/choices").json()["sources"]}
+    offered = {name: {one["key"] for one in new_study_as(role, name).get("/studies/new/choices").json()["sources"]}
                for role, name in (("researcher", "Rosa"), ("researcher", "Bo"), ("admin", "Olga"))}
     assert ["searches/colours" in offered[name] for name in ("Rosa", "Bo", "Olga")] == [True, False, True]
-    bo, source = open_as(name="Bo"), {"key": "searches/colours", "kind": "validity", "gallery": "colours"}
+    bo, source = new_study_as("researcher", "Bo"), {"key": "searches/colours", "kind": "validity", "gallery": "colours"}
     answer = bo.post("/studies/new/look", json=asked(bo, source))
     assert answer.status_code == 400 and "There is no source" in answer.json()["problem"]
