@@ -8,6 +8,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import pytest
 from PIL import Image
 
 from cir_core.gallery.gallery import Gallery, open_gallery
@@ -27,6 +28,12 @@ def colour_gallery(tmp_path: Path, steps: int = 4, encoder: FakeEncoder | None =
     else:
         _make(tmp_path, steps, encoder, edge)
     return open_gallery(NAME, home=tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def gallery(tmp_path_factory: pytest.TempPathFactory) -> Gallery:
+    """64 images by colour, to be read alone."""
+    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 @cache

@@ -26,18 +26,13 @@ from cir_core.language.wrappers.cached import CachedLanguageModel
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
 from tests.fakes.colour_person import ColourPerson, caption_of, difference, merged
-from tests.fakes.colours import colour_gallery
+from tests.fakes.colours import gallery as gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.patience import PATIENCE
 
 COUNT = 12
 RAW = "raw/cirr_val.json"
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 @pytest.fixture(scope="module")

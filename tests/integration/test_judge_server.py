@@ -25,16 +25,11 @@ from cir_core.language.tasks import CaptionAnswer
 from cir_core.language.wrappers.routed import RoutedLanguageModel
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
-from tests.fakes.colours import colour_gallery
+from tests.fakes.colours import gallery as gallery
 from tests.fakes.patience import PATIENCE
 from tests.integration.test_construct_server import connected, history_of, pictures_of
 
 SIZE = 8
-
-
-@pytest.fixture(scope="module")
-def gallery(tmp_path_factory):
-    return colour_gallery(tmp_path_factory.mktemp("colours"))
 
 
 def some_sessions(gallery, subset: str, count: int, start: int = 0) -> SubsetSessions:

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,7 +26,6 @@ from annotation.kinds.validity.answers import Validity
 from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter, Decision, LoggedEvent, MetricScores
 from annotation.studies.service import StudyService
 from cir_core.errors import LogError, SignInFailed, TooManyTries
-from cir_core.settings import get_settings
 from cir_core.types.records import new_id
 from cli.main import app as command
 from storage.accounts import audit_log as storage_log
@@ -39,6 +38,7 @@ from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine as engine
 from tests.fakes.people import LIGHT, PASSWORD, Clock
 from tests.fakes.studies import make_preference_study, make_study, valid
+from tests.integration.homes import command_home  # noqa: F401
 from web.accounts.routes import log_routes, people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.http.visitor import StudyMembers
@@ -347,14 +347,6 @@ def test_admins_read_it_and_nobody_else(
 
 
 # --- the command ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
-    get_settings.cache_clear()
-    yield tmp_path
-    get_settings.cache_clear()
 
 
 def test_the_command_shows_and_writes_it(home: Path) -> None:

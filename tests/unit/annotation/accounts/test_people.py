@@ -15,21 +15,8 @@ from annotation.accounts.service import VISITOR_SECONDS, Passwords, PeopleServic
 from annotation.records import Person, looks_like
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
 from cir_core.support.revocable_cache import RevocableCache
-from storage.accounts.store import SqlPeopleStore
-from tests.fakes.databases import engine as engine
 from tests.fakes.people import LIGHT, NOON, PASSWORD, people_service
-from tests.fakes.people import clock as clock
 from tests.fakes.people_store import InMemoryPeopleStore
-
-
-@pytest.fixture
-def sql(engine):
-    return SqlPeopleStore(engine)
-
-
-@pytest.fixture(params=["dict", "sql"])
-def store(request):
-    return InMemoryPeopleStore() if request.param == "dict" else request.getfixturevalue("sql")
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher, extract_parameters
 from argon2.profiles import RFC_9106_LOW_MEMORY
-from sqlalchemy import Engine
 
 from annotation.accounts.service import Passwords, PeopleService
 from annotation.accounts.throttle import Backoff, LeakyBucket, NotedWaits, Throttle, place_of
@@ -21,24 +20,12 @@ from cir_core.errors import AccessError, SignInFailed, TooManyTries
 from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine as engine
 from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, NOON, PASSWORD, Clock, people_service
-from tests.fakes.people import clock as clock
 from tests.fakes.people_store import InMemoryPeopleStore
 from tests.fakes.studies import make_study, valid
 
 HERE = "10.0.0.1"
-
-
-@pytest.fixture(params=["dict", "database"])
-def store(request, tmp_path):
-    if request.param == "dict":
-        yield InMemoryPeopleStore()
-        return
-    engine = engine_of(tmp_path)
-    yield SqlPeopleStore(engine)
-    engine.dispose()
 
 
 def wait_of(throttle, now, name="ada", address=HERE):
@@ -327,11 +314,6 @@ def test_a_hash_with_other_parameters_is_renewed_when_the_password_is_right():
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 ADDRESS = "198.18.0.1"
-
-
-@pytest.fixture
-def sql(engine: Engine) -> SqlPeopleStore:
-    return SqlPeopleStore(engine)
 
 
 @pytest.fixture

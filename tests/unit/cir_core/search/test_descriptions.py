@@ -6,13 +6,7 @@ import pytest
 from cir_core.garments.known import knows_garments_only
 from cir_core.search import caches
 from cir_core.search.caches import Descriptions
-from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    return colour_gallery(tmp_path)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -23,12 +23,12 @@ from annotation.records import Seat, Study, StudyEvent
 from annotation.studies.creation import HP_ANSWERS
 from annotation.studies.overview import seat_progress
 from annotation.tables import Table, to_csv, to_parquet
-from cir_core.settings import get_settings
 from cli.main import app
 from storage.studies.store import SqlStudyStore
-from tests.fakes.databases import engine_of, use_home
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import START, a_check, a_judgement, a_study, an_answer, an_assignment, an_item, seats_of
 from tests.fakes.preferences import keep as keep_study
+from tests.integration.homes import command_home  # noqa: F401
 from web.studies import manage
 
 MINUTE = timedelta(minutes=1)
@@ -73,14 +73,6 @@ def test_what_an_imported_file_does_not_hold_is_empty() -> None:
     ada, _ = rows(people_table(replace(a_study(), source={"form": HP_ANSWERS}), SEATS, ANSWERS, ()))
     assert ada["answers"] == 2
     assert [ada[name] for name in ("joined_at", "checks", "checks_failed", "finished", "code")] == [None] * 5
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    use_home(monkeypatch, tmp_path)
-    get_settings.cache_clear()
-    yield tmp_path
-    get_settings.cache_clear()
 
 
 @pytest.fixture
