@@ -52,7 +52,7 @@ class Preview:
 
 def preview(found: TableItems, home: Path, megapixels: float) -> Preview:
     """Of the first :data:`FIRST` items. Raises ``StudyError`` if none of them can be shown."""
-    found, store = replace(found, items=found.items[:FIRST]), _Kept()
+    found, store = replace(found, items=found.items[:FIRST]), Kept()
     least = {"people": 1, "overlap": 1, "agreement_items": 0}
     design = found.intake.checked_design({
         one.name: least[one.name] for one in found.intake.design if one.name in least})
@@ -73,7 +73,7 @@ def _desks(parts: StudyParts) -> Sequence[Workspace]:
             for number, one in enumerate(places)]
 
 
-class _Kept:
+class Kept:
     """A store of one study, as far as creation asks it."""
 
     def __init__(self) -> None:

@@ -28,19 +28,11 @@ def import_circus(
 ) -> None:
     """Import CIRCUS annotator files as a closed study. Any fault in a file stops the import."""
     from annotation.accounts.account_names import LOCAL
-    from annotation.kinds.validity.circus import read_circus_users
-    from annotation.kinds.validity.create import import_circus_study
-    from annotation.sources.queries import refuse
-    from annotation.studies.creation import check_name
-    from cir_core.datasets.files.issues import KEPT, ValidationIssues
+    from annotation.kinds.judgements import import_circus as imported
     from cli.tables.study_tables import print_created
 
     with open_stores() as stores:
-        check_name(stores.studies, name)
-        faults = ValidationIssues(collect=True)
-        imported = read_circus_users(files, faults)
-        refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
-        created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
+        created = imported(stores.studies, name, files, created_by=LOCAL)
     if print_created(created, {}, as_json) is None:
         return
     counts = created.counts

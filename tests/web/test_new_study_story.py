@@ -148,3 +148,22 @@ def test_from_an_audit_without_a_table(open_page, app, store):
         assert len(store.items(store.study(f"{NAME} of an audit").study_id)) == 4
     finally:
         shutil.rmtree(audit)
+
+
+def test_judgements_made_elsewhere_are_imported(open_page, store, tmp_path):
+    judged = {"username": "Ann", "assignments": [
+        {"assignment_id": f"cirr::{number}", "dataset": "cirr", "query_idx": number, "hidden_category": "unresolved",
+         "annotation": {"validated": number > 0, "QUERY_TOO_BROAD": number == 0}} for number in range(3)]}
+    (tmp_path / "ann.json").write_text(json.dumps(judged))
+    page = open_page("/studies")
+    page.get_by_role("button", name="Import judgements").click()
+    expect(page.get_by_role("button", name="Import", exact=True)).to_be_disabled()
+    page.get_by_label("Files of judgements", exact=True).set_input_files(tmp_path / "ann.json")
+    expect(page.get_by_text("3 judgements of 3 items by 1 person.")).to_be_visible()
+    page.get_by_label("Name of the study").fill(f"{NAME}, judged")
+    page.reload()                                                       # nothing that was sent or typed is lost
+    expect(page.get_by_text("3 judgements of 3 items by 1 person.")).to_be_visible()
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("heading", name=f"{NAME}, judged")).to_be_visible()
+    expect(page.get_by_text("3 of 3 answers").first).to_be_visible()
+    assert not store.study(f"{NAME}, judged").accepting

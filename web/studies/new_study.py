@@ -20,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from annotation.kinds.intake import SEED, Intake, NewStudy, TableItems, items_of
+from annotation.kinds.judgements import described, import_judgements
 from annotation.kinds.proposal import preview, propose
 from annotation.kinds.stored import StoredSources
 from annotation.kinds.table import KINDS
@@ -28,7 +29,7 @@ from annotation.sources.tables.columns import checked
 from annotation.sources.tables.files import MOST_ROWS, Table
 from annotation.sources.tables.known import open_table
 from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
-from annotation.studies.creation import check_name
+from annotation.studies.creation import Created, check_name
 from annotation.studies.guidelines import Guidelines, nodes_of
 from annotation.studies.protocols import OwnFile, line_said, newest_text, own_text
 from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError, UnknownItem
@@ -45,7 +46,7 @@ from web.http.visitor import Visitor, check, require
 from web.services import Services
 from web.studies import annotate_json as present
 from web.studies.images import PICTURE_NAME
-from web.studies.uploads import Draft, Drafts
+from web.studies.uploads import PARTS, Draft, Drafts
 
 _HEAD = 5            # rows that are shown
 _CELL = 200          # characters of one
@@ -98,7 +99,7 @@ def new_study_routes(services: Services) -> APIRouter:
         draft = of(visitor, sent)
         if sent["part"] == "":
             drafts.discard(draft)
-            return {"table": [], "pictures": [], "guidelines": []}
+            return {part: [] for part in PARTS}
         drafts.remove(draft, str(sent["part"]), str(sent.get("name", "")))
         return _files_json(draft)
 
@@ -197,9 +198,25 @@ def new_study_routes(services: Services) -> APIRouter:
         drafts.discard(draft)
         return {"name": made.study.name, "items": made.counts["items"], "notes": list(made.notes)}
 
+    def judgements(visitor: Visitor, query: Mapping[str, str]) -> object:
+        """What the uploaded files of judgements contain."""
+        with _said_on_a_page():
+            return _created_json(described(_judgement_files(of(visitor, query))))
+
+    def imports(visitor: Visitor, sent: Fields) -> object:
+        draft = of(visitor, sent)
+        if not isinstance(sent["name"], str):
+            raise StudyError("“name” must be a text.")
+        with _said_on_a_page():
+            made = import_judgements(services.study_store, sent["name"], _judgement_files(draft),
+                                     created_by=visitor.name)
+        drafts.discard(draft)
+        return _created_json(made)
+
     return _joined(json_routes("/studies/new", {
         "/choices": get_endpoint(choices, slow=True), "/files": get_endpoint(files, slow=True),
         "/table": get_endpoint(table, slow=True), "/questions": get_endpoint(questions, slow=True),
+        "/judgements": get_endpoint(judgements, slow=True),
     }, {
         "/begin": post_endpoint(begin, (), slow=True), "/drop": post_endpoint(drop, ("draft", "part"), ("name",)),
         "/look": post_endpoint(look, _ASKED, _ALSO, slow=True),
@@ -207,6 +224,7 @@ def new_study_routes(services: Services) -> APIRouter:
         "/guide": post_endpoint(guide, ("draft", "text")),
         "/check": post_endpoint(check_questions, ("kind", "text"), slow=True),
         "/create": post_endpoint(create, (*_ASKED, "name"), (*_ALSO, "guidelines", "questions", "open"), slow=True),
+        "/import": post_endpoint(imports, ("draft", "name"), slow=True),
     }), drafts, settings)
 
 
@@ -331,9 +349,19 @@ def _kind_json(name: str, intake: Intake, seed: int, studies: Sequence[Study]) -
             "design": [{**asdict(one), **({"value": seed} if one is SEED else {})} for one in intake.design]}
 
 
+def _judgement_files(draft: Draft) -> list[Path]:
+    return [draft.folder / "judgements" / name for name, _ in draft.files("judgements")]
+
+
+def _created_json(made: Created) -> Json:
+    kind = KINDS[made.study.kind]
+    return {"name": made.study.name, "title": kind.title, "one": kind.one, "many": kind.many,
+            **{name: made.counts[name] for name in ("items", "people", "judgements")}, "notes": list(made.notes)}
+
+
 def _files_json(draft: Draft) -> Json:
     return {part: [{"name": name, "bytes": size} for name, size in draft.files(part)]
-            for part in ("table", "pictures", "guidelines")}
+            for part in PARTS}
 
 
 def _moved(value: Any, draft: Draft) -> Any:

@@ -25,7 +25,7 @@ MOST_DRAFTS = 5          # of a person; a sixth takes the place of the one that 
 ABANDONED = 24 * 3600.0  # seconds without any change
 _ID = re.compile(r"[0-9a-f]{32}")
 _BUFFER = 2**20
-_PARTS = ("table", "pictures", "guidelines")
+PARTS = ("table", "pictures", "guidelines", "judgements")
 _OWNER = "owner.txt"
 _NOT_IN_NAMES = frozenset(":\n\t")
 
@@ -127,7 +127,7 @@ class Drafts:
 
     def _room(self, draft: Draft, part: str, target: Path) -> int:
         """Bytes that a file may have. Raises ``StudyError`` for one too many."""
-        sizes = [path.stat().st_size for each in _PARTS if not each == part == "table"
+        sizes = [path.stat().st_size for each in PARTS if not each == part == "table"
                  for path in _files(draft.folder / each) if path != target]
         if len(sizes) > MOST_FILES:
             raise StudyError(f"There are {counted(MOST_FILES, 'file')} already. Put the pictures into a ZIP.")
@@ -171,8 +171,8 @@ def _too_large(most: int) -> TooLarge:
 
 
 def _part(part: str) -> str:
-    if part not in _PARTS:
-        raise StudyError(f"“part” must be one of {', '.join(_PARTS)}, not {quoted(part)}.")
+    if part not in PARTS:
+        raise StudyError(f"“part” must be one of {', '.join(PARTS)}, not {quoted(part)}.")
     return part
 
 

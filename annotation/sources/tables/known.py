@@ -9,6 +9,8 @@ from pathlib import Path
 
 from annotation.sources.circus import read_circus
 from annotation.sources.tables.files import Table, read_table_file
+from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.datasets.files.json_files import read_document
 from cir_core.datasets.readers import circo, cirr, mbeir
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import CirqueError, DatasetError
@@ -31,6 +33,9 @@ def open_table(path: Path, known: Sequence[str] = ()) -> Table:
     table = read_table_file(path, known)
     if not table.json:
         return table
+    if len(table.rows) == 1 and (judged := judgements_form(path)):
+        raise DatasetError(f"{path.name} contains judgements in the form of {judged}. Import them instead: "
+                           "“Import judgements” on the page Studies, or cirque study import.")
     form = next((form for form in FORMS if form.fields <= set(table.names)), None)
     if form is None:
         return table
@@ -39,6 +44,18 @@ def open_table(path: Path, known: Sequence[str] = ()) -> Table:
     except CirqueError as error:
         raise DatasetError(f"{path.name} is a file of {form.title}, but cannot be read as one. {error}") from error
     return replace(found, notes=(f"{path.name} is a file of {form.title}.", *found.notes))
+
+
+def judgements_form(path: Path) -> str | None:
+    """"CIRCUS" for an annotator file, "HP-FashionIQ" for one of its survey, by the fields of the JSON file; None for
+    another file. Raises ``DatasetError`` for a file that is not JSON."""
+    found = read_document(path, ValidationIssues())
+    if not isinstance(found, dict):
+        return None
+    if found.keys() >= {"username", "assignments"}:
+        return "CIRCUS"
+    sets = [one for of in found.values() if isinstance(of, dict) for one in of.values()]
+    return "HP-FashionIQ" if any(isinstance(one, dict) and "preferred set" in one for one in sets) else None
 
 
 def _fashioniq(path: Path, table: Table) -> Table:

@@ -370,7 +370,7 @@ interface Job {
 /** Of guidelines: a text, or an element. */
 type GuideNode = string | { tag: string; children?: GuideNode[]; href?: string; src?: string; alt?: string };
 /** A study that is being made: what is uploaded, what its table is, and its first items. */
-type DraftPart = "table" | "pictures" | "guidelines";
+type DraftPart = "table" | "pictures" | "guidelines" | "judgements";
 type DraftFiles = Record<DraftPart, { name: string; bytes: number }[]>;
 interface NewKind {
   kind: Kind; title: string; one: string; many: string; about: string;
@@ -386,11 +386,13 @@ interface DraftForecast {
   problem?: string; people: number; hours_per_person: number; hours_total: number; items_per_person?: number; per_person?: number; judgements?: number;
   answers?: number; pairs?: number;
 }
+interface ImportedJudgements { name: string; title: string; one: string; many: string; items: number; people: number; judgements: number; notes: string[] }
 interface DraftLook { items: number; counts: Record<string, number>; notes: string[]; forecast: DraftForecast; page: object; desks: Desk[] }
 interface Answers {
   "studies/new/choices": { kinds: NewKind[]; galleries: { name: string; size: number }[]; sources: { key: string; kind: string; title: string; gallery: string }[]; most_mb: number }; "studies/new/begin": { draft: string };
   "studies/new/files": DraftFiles; "studies/new/drop": DraftFiles; "studies/new/table": DraftTable; "studies/new/look": DraftLook; "studies/new/plan": DraftForecast;
   "studies/new/questions": { text: string }; "studies/new/check": CheckedQuestions; "studies/new/guide": { nodes: GuideNode[] }; "studies/new/create": { name: string; items: number; notes: string[] };
+  "studies/new/judgements": ImportedJudgements; "studies/new/import": ImportedJudgements;
   "jobs/all": { jobs: Job[]; may_index: boolean }; "jobs/stop": { stopping: boolean }; "jobs/resume": { id: string }; "jobs/forget": { id: string }; "jobs/index": { id: string };
   "jobs/choices": { folders: string[]; encoders: string[]; usual: string; galleries: string[] };
   "weights": WeightsState; "weights/fetch": WeightsState; "weights/stop": WeightsState;

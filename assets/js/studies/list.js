@@ -13,12 +13,13 @@ export async function listView(/** @type {Screen} */ screen) {
   const element = h("div", {},
     h("header", { class: "cq-sthead" }, h("h1", { text: "Studies" }),
       h("p", { class: "cq-quiet", text: studies.length ? plural(studies.length, "study", "studies") : "" }),
-      h("span", { class: "cq-grow" }), screen.may("manage") ? h("button", { class: "cq-btn primary", type: "button", text: "New study", onclick: screen.make }) : null),
+      h("span", { class: "cq-grow" }), ...(screen.may("manage") ? [h("button", { class: "cq-btn", type: "button", text: "Import judgements", onclick: () => screen.make("judgements") }),
+        h("button", { class: "cq-btn primary", type: "button", text: "New study", onclick: () => screen.make("table") })] : [])),
     studies.length
       ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
-          ? "Make one from a table and its pictures. Audits, search sessions and multi-turn sessions become studies on the command line: cirque study create."
+          ? "Make one from a table and its pictures, or from an audit, searches or a benchmark built here; or import judgements that were made elsewhere."
           : "A researcher can create a study; it will appear here." }),
         screen.may("manage") ? sampleStudy() : null),
     away || put ? h("p", {}, h("a", { class: "st-link", href: at(away ? "studies" : "studies?archived=1"), text: away ? "All other studies" : `${plural(put, "archived study", "archived studies")}` })) : null,

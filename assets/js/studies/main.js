@@ -1,6 +1,7 @@
 // The studies screen: the list, or one study. Which one stands in the address, so Back works.
 import { api, createViews, messageOf, openScreen, setKeys, toast } from "../shared/common.js";
 import { listView } from "./list.js";
+import { importView } from "./new/imported.js";
 import { newView } from "./new/main.js";
 import { oneView } from "./one.js";
 
@@ -10,12 +11,13 @@ setKeys([["?", "These keys"]]);
 
 /**
  * What the parts of this screen ask of it.
- * @typedef {{ may(what: string): boolean, go(name: string, tab?: string): void, make(): void, again(): void,
+ * @typedef {{ may(what: string): boolean, go(name: string, tab?: string): void, make(what: "table" | "judgements"): void, again(): void,
  *   does<Path extends string>(method: "GET" | "POST", path: Path, sent: object, done?: string | ((answer: AnswerOf<Path>) => string)): Promise<AnswerOf<Path> | null> }} Screen
  */
 /** @typedef {{ element: HTMLElement, beat(): Promise<void> }} View */
 
-const isNew = () => new URL(window.location.href).searchParams.has("new");
+const making = () => new URL(window.location.href).searchParams.get("new") ?? "";
+const titled = (/** @type {string} */ what) => ({ title: `${what} · cirque`, announcement: what });
 const chosen = () => new URL(window.location.href).searchParams.get("study") || "";
 
 /** @param {HTMLElement} element */
@@ -24,7 +26,7 @@ export const mount = (element) => openScreen(element, { page: "studies", styles:
   const screen = {
     may: (what) => me.may.includes(what),
     go: (name, tab) => goTo({ study: name, ...(name && tab ? { tab } : {}) }),
-    make: () => goTo({ new: "table" }),
+    make: (what) => goTo({ new: what }),
     again: () => views.show(),
     // An action of the page: says what went wrong and answers null then.
     async does(method, path, sent, done) {
@@ -45,8 +47,8 @@ export const mount = (element) => openScreen(element, { page: "studies", styles:
     views.show();
     window.scrollTo(0, 0);
   }
-  const views = createViews(body, { open: () => (isNew() ? newView(screen) : chosen() ? oneView(screen, chosen()) : listView(screen)),
-    named: () => (isNew() ? { title: "New study · cirque", announcement: "New study" } : chosen() ? { title: `${chosen()} · cirque`, announcement: `Study ${chosen()}` } : { title: "Studies · cirque", announcement: "Studies" }) });
+  const views = createViews(body, { open: () => (making() ? (making() === "judgements" ? importView : newView)(screen) : chosen() ? oneView(screen, chosen()) : listView(screen)),
+    named: () => (making() ? titled(making() === "judgements" ? "Import judgements" : "New study") : chosen() ? { title: `${chosen()} · cirque`, announcement: `Study ${chosen()}` } : titled("Studies")) });
   const beat = () => { if (!document.hidden) views.view()?.beat().catch(() => {}); }; // the next beat tries again
   setInterval(beat, BEAT_MS);
   document.addEventListener("visibilitychange", beat);

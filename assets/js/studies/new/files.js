@@ -29,6 +29,39 @@ function send(draft, part, file, told) {
   return promise;
 }
 
+/**
+ * The draft that files go into, begun when it is first needed, and the calls about it: a study takes the draft's files
+ * away, so that it is created only when all of them have ended.
+ * @param {{ draft: string }} typed @param {() => void} keep
+ */
+export function draftOf(typed, keep) {
+  let beginning = /** @type {Promise<string> | null} */ (null);
+  const calls = /** @type {Set<Promise<unknown>>} */ (new Set());
+  return {
+    draft: async () => {
+      if (typed.draft) return typed.draft;
+      beginning ??= api("POST", "studies/new/begin", {}).then((found) => { typed.draft = found.draft; keep(); return found.draft; }).finally(() => { beginning = null; });
+      return beginning;
+    },
+    /** @type {<T>(call: Promise<T>) => Promise<T>} */
+    during(call) {
+      const over = () => calls.delete(call);
+      calls.add(call);
+      call.then(over, over);
+      return call;
+    },
+    async ended(/** @type {() => void} */ waiting) {
+      while (calls.size) {
+        waiting();
+        await Promise.allSettled(calls);
+      }
+    },
+    async drop() {
+      if (typed.draft) await api("POST", "studies/new/drop", { draft: typed.draft, part: "" }).catch(() => {});
+    },
+  };
+}
+
 const size = (/** @type {{ bytes: number }[]} */ files) => {
   const kb = files.reduce((sum, { bytes }) => sum + bytes, 0) / 1024;
   return kb < 1000 ? `${Math.ceil(kb)} kB` : `${kb < 10240 ? (kb / 1024).toFixed(1) : Math.round(kb / 1024).toLocaleString("en")} MB`;

@@ -3,7 +3,7 @@ import { ApiProblem, api, at, createDelay, field, h, keptInTab, messageOf, tellI
 import { count, plural } from "../../shared/words.js";
 import { columnFields, firstRows } from "./columns.js";
 import { designPart } from "./design.js";
-import { fileBox } from "./files.js";
+import { draftOf, fileBox } from "./files.js";
 import { draftGuide, guideEditor } from "./guidelines.js";
 import { openPreview } from "./preview.js";
 import { ownQuestions, questionsPart } from "./questions.js";
@@ -19,22 +19,8 @@ export async function newView(/** @type {Screen} */ screen) {
   const typed = { draft: "", name: "", kind: "", columns: {}, source: "", sample: "", gallery: "", skip: false, design: {}, questions: {}, guidelines: "", ...keptInTab.read(KEPT, {}) };
   const keep = () => keptInTab.write(KEPT, typed);
   let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0, making = false;
-  let beginning = /** @type {Promise<string> | null} */ (null);
   const soon = createDelay(WAIT_MS);
-  const draft = async () => {
-    if (typed.draft) return typed.draft;
-    beginning ??= api("POST", "studies/new/begin", {}).then((found) => { typed.draft = found.draft; keep(); return found.draft; }).finally(() => { beginning = null; });
-    return beginning;
-  };
-  // Calls about the draft: the study takes its files away, so that it is created only when all have ended.
-  const calls = /** @type {Set<Promise<unknown>>} */ (new Set());
-  /** @type {<T>(call: Promise<T>) => Promise<T>} */
-  const during = (call) => {
-    const over = () => calls.delete(call);
-    calls.add(call);
-    call.then(over, over);
-    return call;
-  };
+  const { draft, during, ended, drop } = draftOf(typed, keep);
   const kindOf = () => kinds.find(({ kind }) => kind === typed.kind) ?? kinds[0];
   const source = () => sources.find(({ key }) => key === typed.source);
 
@@ -165,10 +151,7 @@ export async function newView(/** @type {Screen} */ screen) {
     guide.stop();
     questions.stop();
     try {
-      while (calls.size) {
-        end.textContent = "Waiting for uploads …";
-        await Promise.allSettled(calls);
-      }
+      await ended(() => { end.textContent = "Waiting for uploads …"; });
       soon.stop();
       end.textContent = "Copying the pictures …";
       const made = await api("POST", "studies/new/create", { draft: await draft(), name: typed.name, guidelines: typed.guidelines, questions: ownQuestions(typed.questions[typed.kind]), open: opens, ...asks() }, { patience: LONG_MS });
@@ -183,7 +166,7 @@ export async function newView(/** @type {Screen} */ screen) {
     end.textContent = "";
   }
   const discard = async () => {
-    if (typed.draft) await api("POST", "studies/new/drop", { draft: typed.draft, part: "" }).catch(() => {});
+    await drop();
     keptInTab.write(KEPT, null);
     screen.go("");
   };

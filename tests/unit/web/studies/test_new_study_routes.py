@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -268,3 +269,82 @@ def test_pictures_of_the_latest_look_stay_though_an_earlier_call_ends_later(
     page.post("/studies/new/look", json=asked(draft, COLUMNS))
     picture = re.search(r"studies/new/image/[^\"']+", str(inner[0]["desks"]))
     assert picture and page.get(f"/{picture[0]}").status_code == 200
+
+
+# --- judgements that were made elsewhere -----------------------------------------------------------
+
+
+def annotator_file(person: str, *valid: bool, **more: object) -> bytes:
+    return json.dumps({"username": person, "assignments": [
+        {"assignment_id": f"cirr::{number}", "dataset": "cirr", "query_idx": number, "hidden_category": "unresolved",
+         "annotation": {"validated": one, "QUERY_TOO_BROAD": not one, **more}} for number, one in enumerate(valid)],
+    }).encode()
+
+
+def of_survey(score: str = "4") -> bytes:
+    def path_of(name: str) -> str:
+        return f"/-/image_data/dress/{name}.jpg"
+
+    sets = [{"img_path": [path_of(f"{side}{place}") for place in range(5)], "user_score": score} for side in "AB"]
+    return json.dumps({"user_1": {"question_set_1": {
+        "ref_img_paths": [path_of("R")], "targ_img_paths": [path_of("A0")], "sentences": ["is red"],
+        "retrieved_set1": sets[:1], "retrieved_set2": sets[1:], "preferred set": ["2"]}}}).encode()
+
+
+def judged(page: TestClient, **files: bytes) -> str:
+    draft = begin(page)
+    for name, content in files.items():
+        assert send(page, draft, "judgements", f"{name}.json", content).status_code == 200
+    return draft
+
+
+@pytest.mark.parametrize(("files", "kind", "people", "judgements"), [
+    ({"ann": annotator_file("Ann", True, False), "bob": annotator_file("Bob", True)}, "validity", 2, 3),
+    ({"hpfiq": of_survey()}, "preference", 1, 1),
+])
+def test_judgements_made_elsewhere_are_a_closed_study(page, store, files, kind, people, judgements) -> None:
+    draft = judged(page, **files)
+    found = page.get(f"/studies/new/judgements?draft={draft}").json()
+    assert (found["people"], found["judgements"]) == (people, judgements) and not store.studies()
+    made = page.post("/studies/new/import", json={"draft": draft, "name": " Released "})
+    assert made.status_code == 200 and made.json() == {**found, "name": "Released"}
+    study = store.study("Released")
+    assert (study.kind, study.accepting, study.created_by) == (kind, False, "Olga")
+    assert len(store.judgements(study.study_id)) == judgements
+    assert page.get(f"/studies/new/files?draft={draft}").status_code == 400   # the files are gone
+    again = page.post("/studies/new/import", json={"draft": judged(page, **files), "name": "released"})
+    assert again.status_code == 400 and "already taken" in again.json()["problem"]
+
+
+@pytest.mark.parametrize(("files", "problem"), [
+    ({}, "no files of judgements yet"),
+    ({"cut": annotator_file("Ann", True)[:40]}, r"^cut\.json: it is not valid JSON"),
+    ({"list": b"[1]"}, "^list.json contains no judgements"),
+    ({"benchmark": b'{"samples": []}'}, "^benchmark.json contains no judgements.*CIRCUS.*HP-FashionIQ"),
+    ({"ann": annotator_file("Ann", True, BLURRED=True)}, r"One fault in ann\.json.*\n  ann\.json.*BLURRED"),
+    ({"a": annotator_file("Ann", True), "b": annotator_file("ann", True)}, r"in the files.*\n  b\.json.*as is a\.json"),
+    ({"one": of_survey("6")}, r"in one\.json.*\n  one\.json.*score"),
+    ({"one": of_survey(), "two": of_survey()}, "Remove the others"),
+])
+def test_files_that_cannot_be_imported_say_why_and_store_nothing(page, store, home, files, problem) -> None:
+    draft = judged(page, **files)
+    for answer in (page.get(f"/studies/new/judgements?draft={draft}"),
+                   page.post("/studies/new/import", json={"draft": draft, "name": "Released"})):
+        assert answer.status_code == 400 and re.search(problem, said := answer.json()["problem"], re.DOTALL)
+        assert str(home) not in said
+    assert not store.studies() and len(page.get(f"/studies/new/files?draft={draft}").json()["judgements"]) == len(files)
+
+
+@pytest.mark.parametrize("content", [annotator_file("Ann", True), of_survey()])
+def test_judgements_in_place_of_a_table_are_recognised(page, content) -> None:
+    draft = begin(page)
+    send(page, draft, "table", "ann.json", content)
+    assert re.search("^ann.json contains judgements in the form of .*“Import judgements”",
+                     page.get(f"/studies/new/table?draft={draft}").json()["problem"])
+
+
+def test_only_who_manages_studies_imports(new_study_as) -> None:
+    draft = judged(new_study_as("researcher"), ann=annotator_file("Ann", True))
+    for client in (new_study_as("analyst"), new_study_as("researcher", "Ben")):
+        assert client.get(f"/studies/new/judgements?draft={draft}").status_code in (400, 403)
+        assert client.post("/studies/new/import", json={"draft": draft, "name": "X"}).status_code in (400, 403)
