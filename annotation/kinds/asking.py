@@ -11,7 +11,7 @@ from annotation.analysis.records import Scale, Selection, StudyAnswers
 from annotation.analysis.selection import select
 from annotation.quality.rules import Rules
 from annotation.records import Item, Study
-from annotation.studies.guidelines import text_of
+from annotation.studies.guidelines import appendix_of, text_of
 from cir_core.language.tasks.forms import Form
 
 
@@ -75,6 +75,6 @@ class Asking:
 
 
 def with_guidelines(study: Study, *parts: str) -> str:
-    """Instructions: ``parts``, and the study's own guidelines."""
-    own = text_of(study)
+    """Instructions: ``parts``, and the study's own guidelines with the appendix of its questions."""
+    own = "\n\n".join(filter(None, (text_of(study), appendix_of(study))))
     return "\n\n".join(part.strip() for part in (*parts, f"Guidelines of this study:\n{own}" if own else "") if part)

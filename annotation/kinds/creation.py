@@ -11,7 +11,9 @@ from annotation.records import Item, PlannedAssignment, Study, StudyImage
 from annotation.sources.queries import LISTED, spread
 from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, cleared
+from annotation.studies.guidelines import with_appendix
 from annotation.studies.image_snapshots import Picture, freezing
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import counted
@@ -65,6 +67,7 @@ def lay_out(
 def create_of_subjects(
     store: StudyStore, home: Path, study: Study, subjects: Sequence[Subject], *, one: str, many: str = "", to: str,
     notes_of: Callable[[Sequence[Subject]], Sequence[str]], max_megapixels: float, progress: Progress | None,
+    questions: OwnFile | None,
 ) -> Created:
     """Store ``study`` with those of ``subjects`` that have all their images, each under a name of its own in each item,
     so that URLs do not tell which items share one.
@@ -72,6 +75,7 @@ def create_of_subjects(
     Args:
         one, many, to: what an item is called, and what people do with it, as in "No session is left to rate".
         notes_of: of the subjects that are kept, notes on the others.
+        questions: the file that the study asks, if it has one of its own.
 
     Raises ``StudyError`` for an impossible plan, before any work is done, and if nothing is left; ``StorageError`` for
     a full disk. ``Created.counts``: items, pictures, dropped (of ``subjects``), places.
@@ -101,6 +105,7 @@ def create_of_subjects(
                  for item, subject in zip(items, kept, strict=True)]
         freezer.keep_only(())
         freezer.finish()
+        study = with_appendix(home, study, questions, max_megapixels=max_megapixels)
         store.create(study, items, images, places)
     return Created(study, {
         "items": len(items), "pictures": len({name for subject in kept for name in subject.pictures}),

@@ -257,8 +257,10 @@ def own_questions(kind: str, path: Path | None) -> OwnFile | None:
     broken."""
     if path is None:
         return None
+    folder = path.absolute().parent
     try:
-        found = OwnFile(path.name, path.read_text("utf-8-sig"))
+        found = OwnFile(path.name, path.read_text("utf-8-sig"), lambda name: (
+            folder / name if (folder / name).is_file() else None))
     except (OSError, UnicodeDecodeError) as error:
         raise StudyError(f"{path} cannot be read as UTF-8: {error}. Check the path.") from error
     KINDS[kind].choose(found, tuple)

@@ -1,4 +1,5 @@
-"""A study's own guidelines: Markdown with pictures, as elements that are safe to show."""
+"""A study's own guidelines, and the appendix of its questions: Markdown with pictures, as elements that are safe to
+show."""
 
 from __future__ import annotations
 
@@ -15,14 +16,17 @@ from markdown_it.tree import SyntaxTreeNode
 
 from annotation.records import LOCAL, Study
 from annotation.studies.image_snapshots import FindPicture, Freezer, studies_folder
+from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import can_be_stored, counted, quoted, shortened
+from cir_core.support.toml_files import load_toml
 
 MOST_TEXT = 50_000
 MOST_PICTURES = 50
 MOST_NESTED = 50      # elements inside one another
 _SETTING = "own_guidelines"   # a survey has other "guidelines"
+_APPENDIX = "questions_appendix"
 _LINKS = ("http", "https", "mailto")
 _LOWER = 2     # levels: the page has a heading, and the guidelines as a whole have one
 _TAGS = frozenset({"p", "em", "strong", "s", "ul", "ol", "li", "blockquote", "hr", "br", "table", "thead", "tbody",
@@ -88,18 +92,28 @@ def _node(one: SyntaxTreeNode, address: Callable[[str], str | None]) -> list[Nod
 
 
 def tokens_of(study: Study) -> frozenset[str]:
-    """Of the pictures of a study's guidelines."""
-    return frozenset(_kept(study).get("pictures", {}).values())
+    """Of the pictures of a study's guidelines and its appendix."""
+    return frozenset(token for setting in (_SETTING, _APPENDIX)
+                     for token in _kept(study, setting).get("pictures", {}).values())
 
 
 def text_of(study: Study) -> str:
     return str(_kept(study).get("text", ""))
 
 
+def appendix_of(study: Study) -> str:
+    return str(_kept(study, _APPENDIX).get("text", ""))
+
+
 def study_nodes(study: Study, address: Callable[[str, str], str]) -> list[Node]:
-    """:func:`nodes_of` a study's guidelines; none without any. ``address`` of a study's id and a picture's token."""
-    pictures = _kept(study).get("pictures", {})
-    return nodes_of(text_of(study), lambda name: address(study.study_id, pictures[name]) if name in pictures else None)
+    """:func:`nodes_of` a study's guidelines, then of its appendix; none without any. ``address`` of a study's id and a
+    picture's token."""
+    def nodes(setting: str) -> list[Node]:
+        pictures = _kept(study, setting).get("pictures", {})
+        return nodes_of(str(_kept(study, setting).get("text", "")), lambda name: (
+            address(study.study_id, pictures[name]) if name in pictures else None))
+
+    return [*nodes(_SETTING), *nodes(_APPENDIX)]
 
 
 def with_text(study: Study, text: str) -> Study:
@@ -111,8 +125,19 @@ def with_guidelines(home: Path, study: Study, given: Guidelines, *, max_megapixe
     """The settings of ``study`` with these guidelines, whose pictures are copied into its folder. Pictures that it has
     already need not be found. Raises ``StudyError`` for a text that is too long, and pictures that are missing or
     cannot be read."""
-    text, old = given.text.strip(), _kept(study).get("pictures", {})
-    rest = {name: value for name, value in study.settings.items() if name != _SETTING}
+    return _with(home, study, _SETTING, given, max_megapixels)
+
+
+def with_appendix(home: Path, study: Study, questions: OwnFile | None, *, max_megapixels: float) -> Study:
+    """A new study that asks ``questions``, with their appendix, as :func:`with_guidelines`."""
+    if questions is None or not (text := load_toml(questions.text).get("appendix", "")):
+        return study
+    return replace(study, settings=_with(home, study, _APPENDIX, Guidelines(text, questions.find), max_megapixels))
+
+
+def _with(home: Path, study: Study, setting: str, given: Guidelines, max_megapixels: float) -> dict[str, Any]:
+    text, old = given.text.strip(), _kept(study, setting).get("pictures", {})
+    rest = {name: value for name, value in study.settings.items() if name != setting}
     if len(text) > MOST_TEXT or not can_be_stored(text):
         raise _too_long()
     names = pictures_of(text)
@@ -130,7 +155,7 @@ def with_guidelines(home: Path, study: Study, given: Guidelines, *, max_megapixe
     if not text:
         return rest
     tokens = {name: found.images[name].token if name in found.images else old[name] for name in names}
-    return {**rest, _SETTING: {"text": text, "pictures": tokens}}
+    return {**rest, setting: {"text": text, "pictures": tokens}}
 
 
 def refuse_addresses(names: Sequence[str]) -> None:
@@ -164,8 +189,8 @@ def _too_long() -> StudyError:
                       "text. Shorten them.")
 
 
-def _kept(study: Study) -> Mapping[str, Any]:
-    found = study.settings.get(_SETTING)
+def _kept(study: Study, setting: str = _SETTING) -> Mapping[str, Any]:
+    found = study.settings.get(setting)
     return found if isinstance(found, Mapping) else {}
 
 

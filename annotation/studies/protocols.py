@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -17,6 +17,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from annotation.records import Study
+from annotation.studies.image_snapshots import FindPicture
 from cir_core.errors import StudyError
 from cir_core.support.texts import can_be_stored, quoted
 from cir_core.support.toml_files import line_of, load_toml
@@ -34,9 +35,11 @@ class Part(BaseModel):
 
 
 class Protocol(Part):
-    """Header of a protocol file."""
+    """Header of a protocol file. ``appendix``: more for the guidelines, such as worked examples, in Markdown whose
+    pictures are named as files."""
 
     protocol: str
+    appendix: str = ""
 
     @field_validator("protocol")
     @classmethod
@@ -141,10 +144,11 @@ OWN = "questions"
 
 @dataclass(frozen=True)
 class OwnFile:
-    """A file that a new study is to ask. ``name``: for errors."""
+    """A file that a new study is to ask. ``name``: for errors; ``find``: the pictures that its appendix names."""
 
     name: str
     text: str
+    find: FindPicture = field(default=lambda name: None, compare=False, repr=False)
 
 
 def chosen(

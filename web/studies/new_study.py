@@ -30,7 +30,8 @@ from annotation.sources.tables.files import MOST_ROWS, Table
 from annotation.sources.tables.known import open_table
 from annotation.sources.tables.pictures import PictureFiles, of_gallery, open_pictures
 from annotation.studies.creation import Created, check_name
-from annotation.studies.guidelines import Guidelines, nodes_of
+from annotation.studies.guidelines import Guidelines, nodes_of, pictures_of
+from annotation.studies.image_snapshots import FindPicture
 from annotation.studies.protocols import OwnFile, line_said, newest_text, own_text
 from cir_core.errors import CirqueError, DatasetError, GalleryError, StudyError, UnknownItem
 from cir_core.gallery.gallery import list_galleries, open_gallery
@@ -163,22 +164,29 @@ def new_study_routes(services: Services) -> APIRouter:
         """How judges will see them; {"problem", "line"} for a file with a fault, which is no reason to lose it."""
         check(visitor, "manage")
         kind, _ = _kind(sent["kind"], intakes)
+        shown = uploaded(of(visitor, sent) if sent.get("draft") else None)
         try:
             own = _own(sent["text"])
             asked, kept = KINDS[kind].choose(own, services.study_store.studies)
+            appendix = nodes_of(asked.appendix, shown)
+            if missing := [name for name in pictures_of(asked.appendix) if shown(name) is None]:
+                raise StudyError(f"The appendix shows {quoted(missing[0])}, which is not there. Add it to the pictures "
+                                 "of the guidelines.")
         except StudyError as error:
             problem = public_message(error)
             return {"problem": problem, "line": line_said(problem, _QUESTIONS)}
         study = Study("", "Preview", kind, asked.protocol, StudyPlan(1, 1, 0, 0), True, kept, {}, "",
                       datetime.now(UTC))
-        return {"protocol": asked.protocol, "page": {**KINDS[kind].answers.page(study), "own_guidelines": []}}
+        return {"protocol": asked.protocol, "page": {**KINDS[kind].answers.page(study), "own_guidelines": appendix}}
+
+    def uploaded(draft: Draft | None) -> Callable[[str], str | None]:
+        """Addresses of a draft's pictures of guidelines, by name."""
+        there = {name for name, _ in draft.files("guidelines")} if draft else set()
+        return lambda name: f"studies/new/guide/{draft.name}/{name}" if draft and name in there else None
 
     def guide(visitor: Visitor, sent: Fields) -> object:
         """Guidelines as people will read them."""
-        draft = of(visitor, sent)
-        there = {name for name, _ in draft.files("guidelines")}
-        return {"nodes": nodes_of(str(sent["text"]), lambda name: (
-            f"studies/new/guide/{draft.name}/{name}" if name in there else None))}
+        return {"nodes": nodes_of(str(sent["text"]), uploaded(of(visitor, sent)))}
 
     def create(visitor: Visitor, sent: Fields) -> object:
         draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
@@ -188,12 +196,12 @@ def new_study_routes(services: Services) -> APIRouter:
             check_name(services.study_store, sent["name"])
             found, skip = items(visitor, draft, kind, sent), sent.get("skip_missing") is True
             design = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})
-            text = sent.get("guidelines", "")
+            text, beside = sent.get("guidelines", ""), _beside(draft.guidelines)
             made = found.create(NewStudy(
                 services.study_store, settings.home, sent["name"], visitor.name, design, found.pictures,
                 {"seed": design["seed"]}, settings.max_image_megapixels, skip,
-                questions=_own(sent.get("questions", "")),
-                guidelines=Guidelines(text, _beside(draft.guidelines)) if text.strip() else None,
+                questions=_own(sent.get("questions", ""), beside),
+                guidelines=Guidelines(text, beside) if text.strip() else None,
                 accepting=sent.get("open") is True))
         drafts.discard(draft)
         return {"name": made.study.name, "items": made.counts["items"], "notes": list(made.notes)}
@@ -222,7 +230,7 @@ def new_study_routes(services: Services) -> APIRouter:
         "/look": post_endpoint(look, _ASKED, _ALSO, slow=True),
         "/plan": post_endpoint(plan, ("kind", "items", "design"), slow=True),
         "/guide": post_endpoint(guide, ("draft", "text")),
-        "/check": post_endpoint(check_questions, ("kind", "text"), slow=True),
+        "/check": post_endpoint(check_questions, ("kind", "text"), ("draft",), slow=True),
         "/create": post_endpoint(create, (*_ASKED, "name"), (*_ALSO, "guidelines", "questions", "open"), slow=True),
         "/import": post_endpoint(imports, ("draft", "name"), slow=True),
     }), drafts, settings)
@@ -332,10 +340,10 @@ def _beside(folder: Path) -> Callable[[str], Path | None]:
                               and path.resolve().is_relative_to(folder.resolve())), None)
 
 
-def _own(sent: object) -> OwnFile | None:
+def _own(sent: object, find: FindPicture = lambda name: None) -> OwnFile | None:
     if not isinstance(sent, str):
         raise StudyError("“questions” must be a text.")
-    return OwnFile(_QUESTIONS, sent) if sent.strip() else None
+    return OwnFile(_QUESTIONS, sent, find) if sent.strip() else None
 
 
 def _kind_json(name: str, intake: Intake, seed: int, studies: Sequence[Study]) -> Json:

@@ -67,7 +67,8 @@ def create_target_study(
                 f"({', '.join(f'{name}: {count:,}' for name, count in lost.items())})."] if lost else []
 
     created = create_of_subjects(store, home, study, subjects, one="query", many="queries", to="mark",
-                                 notes_of=notes_of, max_megapixels=max_megapixels, progress=progress)
+                                 notes_of=notes_of, max_megapixels=max_megapixels, progress=progress,
+                                 questions=questions)
     candidates = sum(len(item.hidden["candidates"]) for item in store.items(study.study_id))
     return replace(created, counts={**created.counts, "candidates": candidates})
 

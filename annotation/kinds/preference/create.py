@@ -20,6 +20,7 @@ from annotation.kinds.preference.survey.texts import choose_survey
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.studies.completion import new_secret
 from annotation.studies.creation import Created, Progress, check_name, cleared
+from annotation.studies.guidelines import with_appendix
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
@@ -110,6 +111,7 @@ def create_preference_study(
         study = Study(study_id, name, "preference", survey.protocol, plan, True, kept_settings,
                       {**source, "pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}},
                       created_by, datetime.now(UTC))
+        study = with_appendix(home, study, questions, max_megapixels=max_megapixels)
         store.create(study, items, images, places)
     skipped = len(drawn.identical) + len(drawn.lacking)
     counts = {"items": len(items), "pictures": len({image.image_id for image in images}), "dropped": dropped,

@@ -65,7 +65,7 @@ def create_session_study(
                 for reason, sources in dropped.items() if sources]
 
     created = create_of_subjects(store, home, study, subjects, one="session", to="rate", notes_of=notes_of,
-                                 max_megapixels=max_megapixels, progress=progress)
+                                 max_megapixels=max_megapixels, progress=progress, questions=questions)
     return replace(created, counts={**created.counts, "dropped": len(sampled) - created.counts["items"]})
 
 

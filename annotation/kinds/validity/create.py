@@ -16,6 +16,7 @@ from annotation.records import Study, StudyPlan
 from annotation.sources.pictures import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.sources.queries import StudyQuery
 from annotation.studies.creation import Created, Progress, check_name, cleared
+from annotation.studies.guidelines import with_appendix
 from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.protocols import OwnFile
 from annotation.studies.store import StudyStore
@@ -67,6 +68,7 @@ def create_validity_study(
         freezer.keep_only({image_id for query in kept
                            for image_id in (query.reference_id, query.target_id, *panels.images[query.key])})
         freezer.finish()
+        study = with_appendix(home, study, questions, max_megapixels=max_megapixels)
         store.create(study, items, list(freezer.images.values()), places)
     counts = {"items": len(items), "pictures": len(freezer.images), "dropped": len(queries) - len(kept),
               "missing": len(panels.missing), "panel": panels.size, "places": len(places)}

@@ -131,11 +131,11 @@ export async function newView(/** @type {Screen} */ screen) {
   // --- design, guidelines, and the study -------------------------------------------------------
   const designBox = h("div", {});
   let design = designPart(kindOf(), {}, keep), ofFile = /** @type {CheckedQuestions | null} */ (null);
-  const questionsOf = (/** @type {NewKind} */ kind, /** @type {DraftQuestions} */ of) => questionsPart(kind, of, { changed: keep, preview: withThem,
+  const questionsOf = (/** @type {NewKind} */ kind, /** @type {DraftQuestions} */ of) => questionsPart(kind, of, { draft: () => typed.draft, changed: keep, preview: withThem,
     checked: (found) => { ofFile = found; drawLook(); } });
   let questions = questionsOf(kindOf(), { own: false, text: "" });
   const guide = guideEditor({ value: typed.guidelines, changed: (text) => { typed.guidelines = text; keep(); }, read: (text) => during(draft().then((it) => draftGuide(it, text))) });
-  const guideBox = fileBox({ part: "guidelines", label: "Pictures of the guidelines", many: true, accept: "image/*", draft, during, hint: "Write ![What it shows](name.jpg) where a picture belongs.", changed: () => guide.draw() });
+  const guideBox = fileBox({ part: "guidelines", label: "Pictures of the guidelines", many: true, accept: "image/*", draft, during, hint: "Write ![What it shows](name.jpg) where a picture belongs, here or in the appendix of your questions.", changed: () => { guide.draw(); questions.check(); } });
   const name = h("input", { type: "text", maxlength: 80, value: typed.name, required: true, oninput: () => { typed.name = name.value; keep(); } });
   const endProblem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), end = h("p", { class: "cq-quiet", role: "status" });
   const open = h("button", { class: "cq-btn primary", type: "button", text: "Open the study", disabled: true, onclick: () => make(true) });

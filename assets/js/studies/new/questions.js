@@ -9,9 +9,9 @@ export const ownQuestions = ({ own, text }) => (own ? text : "");
 
 /**
  * @param {NewKind} kind @param {DraftQuestions} typed is changed here
- * @param {{ changed(): void, checked(found: CheckedQuestions | null): void, preview: HTMLElement }} of ``checked`` hears what the server says of the file; null for cirque's
+ * @param {{ draft(): string, changed(): void, checked(found: CheckedQuestions | null): void, preview: HTMLElement }} of ``checked`` hears what the server says of the file; null for cirque's
  */
-export function questionsPart(kind, typed, { changed, checked, preview }) {
+export function questionsPart(kind, typed, { draft, changed, checked, preview }) {
   const typing = createDelay(WAIT_MS), state = h("p", { class: "cq-quiet", role: "status" });
   const fault = h("p", { class: "cq-inline", role: "alert", id: "cq-stfault", hidden: true });
   const jump = h("button", { class: "cq-btn small", type: "button", hidden: true, onclick: () => lead(line) });
@@ -88,7 +88,7 @@ export function questionsPart(kind, typed, { changed, checked, preview }) {
       return checked(null);
     }
     try {
-      const found = await api("POST", "studies/new/check", { kind: kind.kind, text: typed.text });
+      const found = await api("POST", "studies/new/check", { kind: kind.kind, text: typed.text, ...(draft() ? { draft: draft() } : {}) });
       if (mine !== asked) return;
       say(found.problem ?? "", found.line ?? 0);
       state.textContent = found.problem ? "" : `No faults in ${found.protocol}.`;

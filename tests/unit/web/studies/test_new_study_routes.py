@@ -13,7 +13,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from annotation.kinds.table import KINDS
-from annotation.studies.guidelines import nodes_of, text_of
+from annotation.studies.copying import duplicate_study
+from annotation.studies.guidelines import nodes_of, study_nodes, text_of
 from annotation.studies.protocols import newest_text, own_text
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import study_store as study_store
@@ -161,6 +162,32 @@ def test_a_file_of_questions_is_checked_shown_stored_and_found_again(page: TestC
     assert offered["validity"] == ("circus/1", [])
     assert page.get("/studies/new/questions?study=One").json()["text"] == OWN_MARKS
     assert "my-lab/2" in checked(OWN_MARKS.replace("take it", "have it"))["problem"]
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_the_appendix_of_own_questions_is_read_with_the_guidelines(page, store, home, kind) -> None:
+    draft = filled(page, TABLES[kind])
+    columns = page.get(f"/studies/new/table?draft={draft}").json()["columns"][kind]
+    first = page.get(f"/studies/new/questions?kind={kind}").json()["text"]
+    text = re.sub("(?m)^protocol = .*$", 'protocol = "mine/1"\nappendix = "Like *this*: ![Good](good.png)"', first)
+
+    def checked() -> dict[str, Any]:
+        return page.post("/studies/new/check", json={"kind": kind, "text": text, "draft": draft}).json()
+
+    assert "'good.png', which is not there" in checked()["problem"]
+    sent = asked(draft, columns, kind, name="One", questions=text, guidelines="First.")
+    assert "good.png" in page.post("/studies/new/create", json=sent).json()["problem"] and not store.studies()
+    send(page, draft, "guidelines", "good.png", png((1, 2, 3)))
+    assert page.get("/" + checked()["page"]["own_guidelines"][0]["children"][3]["src"]).content[8:12] == b"WEBP"
+    assert page.post("/studies/new/create", json=sent).status_code == 200
+    study = store.study("One")
+    said, like = study_nodes(study, lambda study_id, token: f"{study_id}/{token}-l.webp")
+    assert said["children"] == ["First."] and like["children"][1] == {"tag": "em", "children": ["this"]}
+    assert (home / "studies" / like["children"][3]["src"]).is_file()
+    place, items = store.assignments(study.study_id)[0], {one.item_id: one for one in store.items(study.study_id)}
+    assert "Like *this*" in KINDS[kind].asking.asked(items[place.item_id], study, place.extra).form.instructions
+    copy = duplicate_study(store, home, study, "Two")
+    assert (home / "studies" / copy.study_id / Path(like["children"][3]["src"]).name).is_file()
 
 
 def test_questions_are_for_those_who_manage(new_study_as) -> None:

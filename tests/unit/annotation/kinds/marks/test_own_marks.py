@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from PIL import Image
 
 from annotation.analysis.records import Options
 from annotation.kinds.marks.answers import Targets, marking_of, parse_marking
@@ -12,8 +13,9 @@ from annotation.kinds.marks.exports import target_files
 from annotation.kinds.marks.report.report import target_report
 from annotation.kinds.marks.report.sections import target_sections
 from annotation.kinds.reports import load_answers
-from annotation.kinds.table import KINDS, Export, results_of
+from annotation.kinds.table import KINDS, Export, own_questions, results_of
 from annotation.studies.copying import duplicate_study
+from annotation.studies.guidelines import tokens_of
 from annotation.studies.protocols import OwnFile
 from annotation.studies.service import StudyService
 from cir_core.errors import IncompleteJudgement, StudyError
@@ -40,6 +42,18 @@ def test_the_file_is_stored_with_the_study_and_stands_beside_its_tables(store, t
     for form, tables, there in (("csv", None, True), ("parquet", None, True), ("csv", ("images",), False)):
         files, _ = KINDS["targets"].export(store, study, Export(form, tables))
         assert files.get("questions.toml", b"").decode() == (OWN_MARKS if there else ""), (form, tables)
+
+
+def test_pictures_of_an_appendix_are_those_beside_the_file(store, tmp_path, gallery):
+    (tmp_path / "mine.toml").write_text(OWN_MARKS.replace("title", 'appendix = "![A](a.png)"\ntitle', 1))
+    own = own_questions("targets", tmp_path / "mine.toml")
+    with pytest.raises(StudyError, match=r"a\.png is unavailable"):
+        make_target_study(store, tmp_path, gallery, count=1, questions=own)
+    assert not store.studies() and not list((tmp_path / "studies").glob("*/*"))
+    Image.new("RGB", (9, 9), "teal").save(tmp_path / "a.png")
+    study = make_target_study(store, tmp_path, gallery, count=1, questions=own)
+    [token] = tokens_of(study)
+    assert (tmp_path / "studies" / study.study_id / f"{token}-l.webp").is_file()
 
 
 def test_a_study_without_a_file_has_the_marks_that_it_always_had(store, tmp_path, gallery):
