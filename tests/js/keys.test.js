@@ -1,7 +1,7 @@
 // The tables of keys: what the list says and what a key does come from the same rows.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import "./page.js";
+import { openPage } from "./page.js";
 
 const { listed, nameOf, rowOf } = await import("../../assets/js/shared/key-table.js");
 const validity = await import("../../assets/js/annotate/validity/keys.js"), survey = await import("../../assets/js/annotate/survey/keys.js");
@@ -69,4 +69,23 @@ test("benchmarks: an arrow moves on from a session, j from anywhere", () => {
   rowOf(rows, press("j")).does("j");
   assert.equal(rowOf(rows, press("ArrowDown")), undefined);
   assert.deepEqual(moved, [1]);
+});
+
+test("Enter saves also from the note, with Ctrl too; a held key, or one of a button, does not", async () => {
+  const { listen } = await import("../../assets/js/annotate/keys.js");
+  const { document } = openPage(), before = globalThis.HTMLElement;
+  globalThis.HTMLElement = class { constructor(inField) { this.inField = inField; } matches() { return this.inField; } closest() { return this.inField ? this : null; } };
+  document.querySelector = () => null; // no dialog
+  let saved = 0;
+  listen(KINDS.validity, { here: () => true, leaving: () => false, save: () => { saved += 1; }, leaveNote() {}, theirs: (target) => target.isButton });
+  const hears = (target, more = {}) => {
+    saved = 0;
+    for (const heard of document.heard.get("keydown")) heard({ ...press("Enter", more), target, preventDefault() {} });
+    return saved;
+  };
+  const note = new globalThis.HTMLElement(true), item = new globalThis.HTMLElement(false), button = Object.assign(new globalThis.HTMLElement(false), { isButton: true });
+  for (const more of [{}, { ctrlKey: true }]) assert.deepEqual([hears(note, more), hears(item, more)], [1, 1], JSON.stringify(more));
+  assert.deepEqual([hears(note, { repeat: true }), hears(item, { repeat: true }), hears(note, { shiftKey: true })], [0, 0, 0]);
+  assert.deepEqual([hears(button), hears(button, { ctrlKey: true })], [0, 1]);
+  globalThis.HTMLElement = before;
 });
