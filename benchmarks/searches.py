@@ -48,7 +48,7 @@ home = make_home(Path(sys.argv[1]), annotators=2 * int(sys.argv[3]), searchers=i
 print(orjson.dumps({**asdict(home), "folder": str(home.folder), "image_ids": list(home.image_ids)}).decode())
 """
 _SAVES = 60   # a second, of one annotator, at most
-_LOW = 10     # the niceness of what searches beside annotators
+_LOW = 19     # the niceness of what searches beside annotators
 _HEADER = ("| | in all | errors | per second | p50 | p95 | processor time of the app for each |\n"
            "|---|--:|--:|--:|--:|--:|--:|")
 
