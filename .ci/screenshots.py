@@ -134,6 +134,7 @@ def main() -> None:
         with running_app(home) as url, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]}, color_scheme="light")
+            page.add_init_script("localStorage.setItem('cirque.tour', '\"over\"')")   # no tour
             page.set_default_timeout(120_000)
             expect.set_options(timeout=120_000)
             page.goto(url)

@@ -19,14 +19,19 @@ UNFOLDED = """try {
   localStorage.setItem("cirque.folds", localStorage.getItem("cirque.folds")
     || JSON.stringify({ how: innerWidth > 1100, texts: true, knows: true }));
 } catch { /* the browser's own page of an error has no storage */ }"""
+TOURED = """try {
+  localStorage.setItem("cirque.tour", '"over"');
+} catch { /* as above */ }"""
 
 
-def new_context(browser: Browser, *, folded: bool = False, **options: Any) -> BrowserContext:
+def new_context(browser: Browser, *, folded: bool = False, tour: bool = False, **options: Any) -> BrowserContext:
     """A browser of somebody's own, on a desk unless ``options`` say otherwise. The parts of the search screen that are
-    closed until somebody wants them are open, but where ``folded``."""
+    closed until somebody wants them are open, but where ``folded``; its tour is over, but where there is a ``tour``."""
     context = browser.new_context(**{"viewport": {"width": 1440, "height": 900}, **options})
     if not folded:
         context.add_init_script(UNFOLDED)
+    if not tour:
+        context.add_init_script(TOURED)
     context.set_default_timeout(PATIENCE_MS)
     return context
 

@@ -498,3 +498,29 @@ def test_a_presentation_and_what_is_closed_until_wanted(open_page: Open) -> None
     page.keyboard.press("Escape")
     expect(page.get_by_role("navigation", name="Tools")).to_be_visible()
     expect(how).to_be_visible()                        # this browser remembers what was opened
+
+
+def test_the_tour_follows_the_first_search_and_is_left_at_once(open_page: Open) -> None:
+    page = open_page(tour=True)
+    tour, again = page.get_by_role("region", name="Tour"), page.get_by_role("button", name="Take the tour")
+    expect(tour).to_contain_text("Start from an image")
+    expect(page.locator(".cq-frame.cq-toured")).to_be_visible()
+    tour.get_by_role("button", name="Next").click()
+    expect(tour).to_contain_text("2 of 3")
+    page.reload()                                                       # goes on where it was
+    expect(tour).to_contain_text("Say what should be different")
+    screen.search(page, "in red", 1)
+    expect(tour).to_contain_text("Refine it")
+    tour.get_by_role("button", name="Done").click()
+    expect(tour).to_have_count(0)
+    page.get_by_role("button", name="New search").click()
+    at_rest(page)
+    expect(tour).to_have_count(0)                                       # it is over
+    again.click()
+    expect(tour).to_contain_text("1 of 3")
+    tour.get_by_role("button", name="Next").press("Escape")
+    expect(tour).to_have_count(0)
+    expect(page.get_by_role("textbox", name="What should be different?")).to_be_focused()
+    page.reload()
+    at_rest(page)
+    expect(tour).to_have_count(0)

@@ -16,6 +16,7 @@ import "./live.js";
 import "./news.js";
 import "./menu.js";
 import "./sessions.js";
+import "./tour.js";
 import "./clicks.js";
 import "./keys.js";
 
