@@ -73,7 +73,7 @@ const empty = (/** @type {Screen} */ screen) => h("div", { class: "cq-none" }, h
   h("p", { text: "There is no study yet." }),
   screen.may("manage")
     ? [h("p", {}, "Create one on the page Studies, or with cirque study create; ",
-      h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy()]
+      h("a", { href: at("studies"), text: "plan it first" }), ". Or start with a sample:"), sampleStudy(), sampleStudy({ judged: true })]
     : h("p", { text: "A researcher can create one; it will appear here." }));
 
 function row(/** @type {Screen} */ screen, /** @type {Listed} */ { name, words, accepting, items, answered, planned, people }) {
