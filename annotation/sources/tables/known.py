@@ -33,9 +33,8 @@ def open_table(path: Path, known: Sequence[str] = ()) -> Table:
     table = read_table_file(path, known)
     if not table.json:
         return table
-    if len(table.rows) == 1 and (judged := judgements_form(path)):
-        raise DatasetError(f"{path.name} contains judgements in the form of {judged}. Import them instead: "
-                           "“Import judgements” on the page Studies, or cirque study import.")
+    if len(table.rows) == 1:
+        _refuse_judgements(path)
     form = next((form for form in FORMS if form.fields <= set(table.names)), None)
     if form is None:
         return table
@@ -44,6 +43,16 @@ def open_table(path: Path, known: Sequence[str] = ()) -> Table:
     except CirqueError as error:
         raise DatasetError(f"{path.name} is a file of {form.title}, but cannot be read as one. {error}") from error
     return replace(found, notes=(f"{path.name} is a file of {form.title}.", *found.notes))
+
+
+def _refuse_judgements(path: Path) -> None:
+    try:
+        form = judgements_form(path)
+    except DatasetError:   # a table all the same
+        return
+    if form:
+        raise DatasetError(f"{path.name} contains judgements in the form of {form}. Import them instead: “Import "
+                           "judgements” on the page Studies, or cirque study import.")
 
 
 def judgements_form(path: Path) -> str | None:
