@@ -8,6 +8,7 @@ PostgreSQL needs timeouts: without them a single locked row would block threads,
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import orjson
 from sqlalchemy import Connection, Engine, Table, create_engine, event, exc
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
@@ -40,13 +42,27 @@ MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large datab
 _MIGRATION_LOCK = 0x63697271    # "cirq"; any number that no other program uses
 
 _compact_json = partial(json.dumps, separators=(",", ":"), ensure_ascii=False)
+_LONG_NUMBER = re.compile(r"\d{19}")
+
+
+def read_json(stored: str | bytes) -> Any:
+    """As ``json.loads``, in a fifth of the time. orjson reads whole numbers of more than 64 bits as floats, and refuses
+    what JSON does not have, such as NaN."""
+    text = stored if isinstance(stored, str) else stored.decode()
+    if _LONG_NUMBER.search(text):
+        return json.loads(text)
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return json.loads(text)
 
 
 def open_database(url: str) -> Engine:
     """Create an engine with configured connections, and check that the database answers. Raises StorageError."""
     parsed = parse(url)
     # Driver errors are logged, and must not contain user data.
-    options: dict[str, Any] = {"json_serializer": _compact_json, "hide_parameters": True}
+    options: dict[str, Any] = {"json_serializer": _compact_json, "json_deserializer": read_json,
+                               "hide_parameters": True}
     is_file = parsed.get_backend_name() == "sqlite"
     if is_file:
         if (path := sqlite_path(parsed)) is not None:

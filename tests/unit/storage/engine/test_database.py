@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -19,7 +20,7 @@ from sqlalchemy import event, exc, func, make_url, select
 from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine import database
-from storage.engine.database import open_database, reading, writing
+from storage.engine.database import open_database, read_json, reading, writing
 from storage.engine.errors import explain, where
 from storage.engine.sqlite_files import FairWriteLock
 from storage.mapping import tables
@@ -453,3 +454,17 @@ def test_sqlite_is_named_by_its_own_name_of_the_error(tmp_path):
         found = explain(error, make_url(sqlite_of(Path('/srv'))))
     assert re.fullmatch(r"The database /srv/cirque\.db cannot be opened\. .* \(OperationalError, SQLITE_CANTOPEN\)",
                         str(found))
+
+
+@pytest.mark.parametrize("value", [
+    {"a": [1, 1.0, -0.0, None, True, "ä😀"]}, 2**64, -2**63 - 1, [10**40], 0.1 + 0.2, {}, "", 1e308, float("inf"),
+])
+def test_stored_json_is_read_as_python_reads_it(value):
+    for stored in (json.dumps(value), json.dumps(value).encode()):
+        read, expected = read_json(stored), json.loads(stored)
+        assert read == expected and repr(read) == repr(expected), stored   # 1 is not 1.0, nor 0.0 -0.0
+
+
+@pytest.mark.parametrize("stored", ['"\\ud800"', "NaN", "[1e999]"])
+def test_what_only_python_calls_json_is_read_too(stored):
+    assert repr(read_json(stored)) == repr(json.loads(stored))
