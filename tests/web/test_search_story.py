@@ -217,6 +217,15 @@ def test_with_the_keyboard_alone(open_page: Open) -> None:
     press("Space")
     expect(chosen).to_have_attribute("aria-selected", "true")
 
+    # Marked for the next search, on one side only; and taken back.
+    more = chosen.locator("[data-mark=more]")
+    for key, pressed, marked in (("+", "true", "more"), ("-", "false", "less"), ("Control+z", "true", "more")):
+        press(key)
+        expect(chosen).to_have_attribute("aria-description", f"marked {marked} like this")
+        expect(more).to_have_attribute("aria-pressed", pressed)
+    press("Control+z")
+    expect(page.locator("[data-marked]")).to_be_hidden()
+
     press("Enter")
     large = page.get_by_role("dialog", name="Picture")
     expect(large).to_contain_text(f"Rank {columns + 1} of 60")
