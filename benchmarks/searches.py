@@ -44,7 +44,8 @@ from dataclasses import asdict
 from pathlib import Path
 import orjson
 from benchmarks.soak_home import make_home
-home = make_home(Path(sys.argv[1]), annotators=2 * int(sys.argv[3]), searchers=int(sys.argv[2]), each=int(sys.argv[4]))
+home = make_home(Path(sys.argv[1]), annotators=2 * int(sys.argv[3]), searchers=int(sys.argv[2]), each=int(sys.argv[4]),
+                 database=sys.argv[5])
 print(orjson.dumps({**asdict(home), "folder": str(home.folder), "image_ids": list(home.image_ids)}).decode())
 """
 _SAVES = 60   # a second, of one annotator, at most
@@ -154,10 +155,11 @@ def _search(side: Side, names: Sequence[str], addresses: Sequence[str], begun: E
     asyncio.run(search())
 
 
-def make_home(root: Path, folder: Path, searchers: int, annotators: int, saves: int) -> Home:
+def make_home(root: Path, folder: Path, searchers: int, annotators: int, saves: int, database: str) -> Home:
     """Create a home in ``folder`` with the code of ``root``. Raises RuntimeError with its output on failure."""
     environment = environment_of(folder, PYTHONPATH=str(root))
-    made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers), str(annotators), str(saves)],
+    made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers), str(annotators), str(saves),
+                           database],
                           cwd=root, env=environment, capture_output=True, text=True, check=False)
     if made.returncode:
         raise RuntimeError(f"The code in {root} made no home:\n{made.stderr}")
@@ -186,7 +188,8 @@ async def measured(sides: Sequence[Side], options: argparse.Namespace) -> None:
     judges, searchers = ours.home.judges[:options.annotators], ours.home.searchers[:options.beside]
     await _annotating(ours, ours.apps, ours.apps, judges, searchers, options, "in the same processes")
     of_annotators, *of_programs = ours.own = [
-        App(ours.home.folder, niceness=_LOW if number else 0) for number in range(1 + options.processes)]
+        App(ours.home.folder, ours.home.database, niceness=_LOW if number else 0)
+        for number in range(1 + options.processes)]
     for app in ours.apps:
         await app.stop()
     for app in ours.own:
@@ -233,6 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.searches", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--against", type=Path, help="another checkout, for example: git worktree add PATH COMMIT")
+    parser.add_argument("--database", default="", help="URL of an empty database for this checkout (default: SQLite)")
     parser.add_argument("--processes", type=int, default=1, help="of this checkout")
     parser.add_argument("--searchers", type=int, nargs="+", default=[1, 16, 64])
     parser.add_argument("--annotators", type=int, default=4)
@@ -245,8 +249,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sides = []
         for number, root in enumerate([ROOT, *([options.against.resolve()] if options.against else [])]):
             home = make_home(root, Path(folder) / f"home-{number}", max(*options.searchers, options.beside),
-                             options.annotators, saves)
-            apps = [App(home.folder, root=root) for _ in range(1 if number else options.processes)]
+                             options.annotators, saves, "" if number else options.database)
+            apps = [App(home.folder, home.database, root) for _ in range(1 if number else options.processes)]
             sides.append(Side(str(root), home, apps, Path(folder) / f"ledgers-{number}"))
         asyncio.run(run(sides, options))
 

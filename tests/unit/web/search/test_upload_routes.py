@@ -177,8 +177,8 @@ def _threads_at_work() -> int:
             frame = frame.f_back
         return frame is None or "anyio" in frame.f_code.co_filename
 
-    frames = sys._current_frames()
-    return sum(thread.name.startswith(("AnyIO worker", "cirque-decoding")) and not is_idle(frames.get(thread.ident or 0))
+    frames, names = sys._current_frames(), ("AnyIO worker", "cirque-decoding")
+    return sum(thread.name.startswith(names) and not is_idle(frames.get(thread.ident or 0))
                for thread in threading.enumerate())
 
 
