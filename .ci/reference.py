@@ -299,16 +299,18 @@ def calls() -> str:
     from web.search.api import search_call
     from web.search.thumbs import thumb_call
     from web.studies.api import study_calls
+    from web.studies.managing import managing_calls
 
     nothing: Any = _Nothing()
     parts = ["# Calls and their arguments", _BY.format("the docstrings of the calls"),
-             "Each is a plain route (`POST /api/NAME`), a named call (`/NAME`) and an MCP tool ([API](api.md)). "
+             "Each is a plain route (`POST /api/NAME`) and an MCP tool; those to search and to judge are also named "
+             "calls (`/NAME`). See [API](api.md). "
              "`GET /api/openapi.json` has the schemas."]
-    for call in (search_call(nothing), thumb_call(nothing), *study_calls(nothing)):
+    for call in (search_call(nothing), thumb_call(nothing), *study_calls(nothing), *managing_calls(nothing)):
         parts += [f"## `{call.name}`", f"{call.doc.description} Permission: *{call.needs}*.",
-                  table(("Argument", "Default", "Meaning"), (
+                  *([table(("Argument", "Default", "Meaning"), (
                       (f"`{one.name}`", "required" if one.default is one.empty else _code(one.default) or "empty",
-                       call.doc.parameters[one.name]) for one in call.parameters)),
+                       call.doc.parameters[one.name]) for one in call.parameters))] if call.parameters else []),
                   f"Returns: {call.doc.returns}"]
     return "\n\n".join(parts)
 

@@ -79,6 +79,7 @@ from web.studies.adjudicate import adjudicate_routes
 from web.studies.annotate import study_routes
 from web.studies.api import study_calls, wire_study_calls
 from web.studies.manage import studies_routes
+from web.studies.managing import managing_calls
 from web.studies.new_study import new_study_routes
 from web.studies.quality import quality_routes
 from web.studies.sample import sample_routes
@@ -97,7 +98,7 @@ def calls_of(services: Services) -> list[Call]:
     """What programs may call; nothing in a public demo."""
     if services.settings.public_demo:
         return []
-    return [search_call(services), thumb_call(services), *study_calls(services)]
+    return [search_call(services), thumb_call(services), *study_calls(services), *managing_calls(services)]
 
 
 def build_demo(services: Services, calls: Sequence[Call] | None = None) -> Screens:
@@ -107,10 +108,10 @@ def build_demo(services: Services, calls: Sequence[Call] | None = None) -> Scree
         build_search_tab(demo, services)
         if services.settings.public_demo:
             return demo
-        search, thumb, *studies = calls
+        search, thumb, *others = calls
         wire_search(search)
         wire_thumb(thumb)
-        wire_study_calls(studies)
+        wire_study_calls([one for one in others if one.needs == "annotate"])   # others came after the plain routes
         for page in SCREENS:
             if page.path != SEARCH.path:
                 demo.begin_page(page.title, page.path)

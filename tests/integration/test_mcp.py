@@ -33,7 +33,9 @@ from tests.integration.processes import App
 from web.http.request_fields import MOST_AT_WORK
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="starts servers")
-TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress", "thumb"}
+RESULTS = {"list_studies", "study_people", "study_results"}
+TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress", "thumb",
+         "create_study", "open_study"} | RESULTS
 ROLES = {"Rhea": "researcher", "Ann": "annotator", "Bob": "annotator", "Lys": "analyst"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -333,8 +335,10 @@ def test_each_tool_asks_for_the_rights_of_its_person(closed_one: Served) -> None
 
     assert run(refusals("Ann", "search")) == [
         "Ann is signed in as annotator, and annotators may not search. Ask an admin for another role."]
-    for sentence in run(refusals("Lys", *sorted(TOOLS))):
+    for sentence in run(refusals("Lys", *sorted(TOOLS - RESULTS))):
         assert sentence.startswith("Lys is signed in as analyst, and analysts may not ")
+    for sentence in run(refusals("Ann", *sorted(RESULTS))):
+        assert sentence.startswith("Ann is signed in as annotator, and annotators may not ")
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)

@@ -81,6 +81,53 @@ class GateAnswer(TypedDict):
     desk: dict[str, Any]
 
 
+class ListedStudy(StudyAnswer):
+    created_at: str                # ISO 8601
+    items: int
+    assignments: int               # answers that are planned
+    done: int
+    people: int
+
+
+class StudiesAnswer(TypedDict):
+    studies: list[ListedStudy]
+
+
+class PersonAnswer(TypedDict):
+    seat: int
+    name: str | None               # of a seat that nobody has taken
+    done: int
+    unsure: int
+    open: int
+    total: int
+    median_seconds: float | None
+    seen_at: str | None
+    away: bool                     # longer than the lease
+    finished_at: str | None
+    code: str | None
+
+
+class PeopleAnswer(TypedDict):
+    study: str
+    people: list[PersonAnswer]
+
+
+class ResultsAnswer(TypedDict):
+    study: str
+    results: dict[str, Any]
+
+
+class CreatedAnswer(TypedDict):
+    study: str
+    items: int
+    notes: list[str]
+
+
+class AcceptingAnswer(TypedDict):
+    study: str
+    accepting: bool
+
+
 class Refusal(TypedDict):
     problem: str                   # what is wrong and what to do, for people
     kind: str                      # the same in a word, for programs

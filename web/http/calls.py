@@ -169,8 +169,8 @@ def name_call(call: Call, inputs: list[Any], **event: Any) -> None:
 def docstring_of(function: Any) -> Docstring:
     """The parsed docstring of ``function``."""
     text = inspect.getdoc(function) or ""
-    description, _, rest = text.partition("\nArgs:\n")
-    listed, _, returns = rest.partition("\nReturns:\n")
+    rest, _, returns = text.partition("\nReturns:\n")
+    description, _, listed = rest.partition("\nArgs:\n")
     parameters: dict[str, str] = {}
     name = ""
     for line in map(str.strip, inspect.cleandoc(listed).splitlines()):

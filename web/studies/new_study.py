@@ -106,7 +106,7 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def table(visitor: Visitor, query: Mapping[str, str]) -> object:
         draft = of(visitor, query)
-        with _said_on_a_page():
+        with without_options():
             found = _table(draft, intakes)
         proposal = propose(found, intakes)
         return {"file": found.file, "names": list(found.names), "rows": len(found.rows), "notes": list(found.notes),
@@ -136,7 +136,7 @@ def new_study_routes(services: Services) -> APIRouter:
     def look(visitor: Visitor, sent: Fields) -> object:
         draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
         earlier = list((draft.scratch / "studies").glob("*"))   # not what a call after this one has made
-        with _said_on_a_page():
+        with without_options():
             found = items(visitor, draft, kind, sent)
             for one in earlier:
                 shutil.rmtree(one, ignore_errors=True)
@@ -192,7 +192,7 @@ def new_study_routes(services: Services) -> APIRouter:
         draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
         if not isinstance(sent["name"], str) or not isinstance(sent.get("guidelines", ""), str):
             raise StudyError("“name” and “guidelines” must be texts.")
-        with _said_on_a_page():
+        with without_options():
             check_name(services.study_store, sent["name"])
             found, skip = items(visitor, draft, kind, sent), sent.get("skip_missing") is True
             design = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})
@@ -208,14 +208,14 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def judgements(visitor: Visitor, query: Mapping[str, str]) -> object:
         """What the uploaded files of judgements contain."""
-        with _said_on_a_page():
+        with without_options():
             return _created_json(described(_judgement_files(of(visitor, query))))
 
     def imports(visitor: Visitor, sent: Fields) -> object:
         draft = of(visitor, sent)
         if not isinstance(sent["name"], str):
             raise StudyError("“name” must be a text.")
-        with _said_on_a_page():
+        with without_options():
             made = import_judgements(services.study_store, sent["name"], _judgement_files(draft),
                                      created_by=visitor.name)
         drafts.discard(draft)
@@ -290,7 +290,7 @@ def _as_webp(image: Image.Image) -> bytes:
 
 
 @contextmanager
-def _said_on_a_page() -> Iterator[None]:
+def without_options() -> Iterator[None]:
     """Errors of what is read and created, without the options of the command line."""
     try:
         yield

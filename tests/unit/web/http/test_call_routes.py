@@ -25,7 +25,8 @@ from web.services import Services, open_services
 
 PLAIN, NAMED = "/api/search", "/gradio_api/run/search"
 WAYS = (PLAIN, NAMED)
-CALLS = {"search", "thumb", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}
+CALLS = {"search", "thumb", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress",
+         "list_studies", "study_people", "study_results", "create_study", "open_study"}
 
 
 @pytest.fixture(scope="module")
