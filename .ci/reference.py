@@ -248,7 +248,8 @@ def _words(text: str) -> str:
 
 
 def keys() -> str:
-    parts = ["# Keys", _BY.format("the key tables of the scripts"), "`?` lists the keys of a page."]
+    parts = ["# Keys", _BY.format("the key tables of the scripts"),
+             "`?` lists the keys of a page. *Change keys* there changes letters, digits and signs, for this browser."]
     for title, name in _KEY_PAGES:
         rows = []
         for found in _ROW.finditer((ROOT / "assets" / "js" / name).read_text("utf-8")):

@@ -89,3 +89,25 @@ test("Enter saves also from the note, with Ctrl too; a held key, or one of a but
   assert.deepEqual([hears(button), hears(button, { ctrlKey: true })], [0, 1]);
   globalThis.HTMLElement = before;
 });
+
+test("a key that is changed changes places with the one that is pressed now", async () => {
+  openPage();
+  const { bind, bindUsual, canBind, meant, pressedFor } = await import("../../assets/js/shared/key-bindings.js");
+  const shown = () => listed(KINDS.validity).find(([, , own]) => own.includes("1"))[0];
+  const before = shown();
+  assert.deepEqual(called(KINDS.validity, press("1")), ["flag", "TARGET"]);
+  bind("1", "q"); // of no use until now
+  assert.deepEqual(called(KINDS.validity, press("q")), ["flag", "TARGET"]);
+  assert.equal(called(KINDS.validity, press("1")), undefined);
+  assert.ok(shown().split("  ").includes("q"), shown());
+  bind("1", "5"); // the two change places: "q" is free again
+  assert.deepEqual([called(KINDS.validity, press("5")), called(KINDS.validity, press("q"))?.[0]], [["flag", "TARGET"], undefined].map((one, place) => (place ? "valid" : one)));
+  bind("1", "1");
+  assert.deepEqual([meant("1"), pressedFor("1")], ["1", "1"]);
+  bind("r", "z");
+  assert.deepEqual([meant("z"), meant("r")], ["r", "z"]);
+  assert.deepEqual(called(KINDS.validity, press("z", { ctrlKey: true }))?.[0], "undo", "with Ctrl a key stays what it is");
+  bindUsual();
+  assert.deepEqual([shown(), meant("z"), meant("q")], [before, "z", "q"]);
+  assert.deepEqual(["a", "7", "-", "é", " ", "?", "Enter", "ArrowLeft"].map(canBind), [true, true, true, true, false, false, false, false]);
+});

@@ -1,5 +1,6 @@
 // Keys that work anywhere on the page, and the list of all of them.
 import { dialogOpen, on, setKeys, typing } from "../shared/common.js";
+import { meant } from "../shared/key-bindings.js";
 import { listed, rowOf } from "../shared/key-table.js";
 import { act } from "./actions.js";
 import { closeDrawers, drawerOpen } from "./drawers.js";
@@ -70,5 +71,5 @@ on("keydown", (event) => {
   const row = rowOf(KEYS, event);
   if (!row) return;
   event.preventDefault();
-  row.does?.(key);
+  row.does?.(meant(key));
 });

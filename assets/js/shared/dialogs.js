@@ -1,5 +1,6 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
 import { at, field, h, kbd, tellIn, typing } from "./elements.js";
+import { bind, bindUsual, canBind, pressedFor } from "./key-bindings.js";
 import { until } from "./rest.js";
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
@@ -53,16 +54,44 @@ export async function askText(/** @type {string} */ title, value = "", hint = ""
 
 // --- the keys --------------------------------------------------------------------------------
 
-let list = /** @type {string[][]} */ ([]);
+let list = /** @type {ListedKeys[]} */ ([]);
 // The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
-export const setKeys = (/** @type {string[][]} */ rows) => { list = rows; };
-export function showKeys() {
+export const setKeys = (/** @type {ListedKeys[]} */ rows) => { list = rows; };
+export async function showKeys() {
+  let changing = false, changed = false, waiting = "";
+  const said = h("p", { class: "cq-quiet", role: "status" }), rows = h("dl", { class: "cq-keys" });
+  const change = h("button", { class: "cq-btn small", type: "button", text: "Change keys", onclick: () => { changing = !changing; waiting = ""; draw(); } });
+  const usual = h("button", { class: "cq-btn small", type: "button", text: "Use the usual keys", onclick: () => { bindUsual(); changed = true; waiting = ""; draw(); } });
   const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
-    h("header", {}, h("h2", { text: "Keys" }), closer()),
-    h("dl", { class: "cq-keys" }, list.map(([key, what]) =>
-      h("div", {}, h("dt", {}, key.split("  ").map(kbd)), h("dd", { text: what })))));
-  keys.addEventListener("keydown", (event) => { if (event.key === "?") { event.preventDefault(); keys.close(); } });
-  once(keys);
+    h("header", {}, h("h2", { text: "Keys" }), closer()), h("div", { class: "cq-keychange" }, h("div", { class: "cq-row" }, change, usual), said), rows);
+  const button = (/** @type {string} */ key, /** @type {string} */ what) => h("button", { class: "cq-btn small", type: "button", "data-key": key, "aria-pressed": String(waiting === key),
+    text: waiting === key ? "…" : pressedFor(key), "aria-label": `${pressedFor(key)}: ${what}. Change this key`, onclick: () => { waiting = key; draw(); } });
+  function draw() {
+    rows.replaceChildren(...list.map(([shown, what, own = []]) => h("div", {},
+      h("dt", {}, changing && own.length ? own.map((key) => button(key, what)) : changed && own.length ? own.map(kbd) : shown.split("  ").map((key) => h("kbd", { text: key, "aria-hidden": "true" }))), h("dd", { text: what }))));
+    change.textContent = changing ? "Done" : "Change keys";
+    usual.hidden = !changing;
+    said.textContent = !changing ? "" : waiting ? `Press the new key for “${list.find(([, , own]) => own?.includes(waiting))?.[1]}”. Esc keeps the old one.`
+      : "Choose a key to change it. If the new one is in use, the two change places. This holds for this browser.";
+    if (waiting) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-key="${CSS.escape(waiting)}"]`))?.focus();
+  }
+  keys.addEventListener("keydown", (event) => {
+    if (waiting && event.key === "Escape") event.preventDefault();
+    else if (waiting && canBind(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      bind(waiting, event.key);
+      changed = true;
+    } else if (!waiting && event.key === "?") {
+      event.preventDefault();
+      return keys.close();
+    } else return;
+    waiting = "";
+    draw();
+  });
+  draw();
+  change.hidden = !list.some(([, , own]) => own?.length);
+  await once(keys);
+  if (changed) window.location.reload(); // keys stand on buttons, too; what was typed is kept
 }
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || dialogOpen()) return;

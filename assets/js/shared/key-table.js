@@ -1,4 +1,5 @@
 // The keys of a screen as one table, from which both the list that "?" shows and the dispatch come.
+import { canBind, isChanged, meant, pressedFor } from "./key-bindings.js";
 
 /**
  * ``keys``: as ``event.key`` has them, with "Ctrl " and "Shift " before. ``shown``: in the list, two blanks between keys,
@@ -6,12 +7,14 @@
  * @typedef {{ keys: string[], text?: string, shown?: string, does?: (key: string) => unknown, when?: () => boolean }} KeyRow
  */
 
-/** @param {KeyRow[]} rows @returns {[string, string][]} */
-export const listed = (rows) => rows.flatMap(({ keys, shown = keys.join("  "), text }) => (text ? [/** @type {[string, string]} */ ([shown, text])] : []));
+/** What the list shows of each row, what it does, and those of its keys that can be changed.
+ * @param {KeyRow[]} rows @returns {[string, string, string[]][]} */
+export const listed = (rows) => rows.flatMap(({ keys, shown, text }) => (text ? [/** @type {[string, string, string[]]} */ ([
+  isChanged(keys) ? keys.map(pressedFor).join("  ") : shown ?? keys.join("  "), text, keys.filter(canBind)])] : []));
 
-/** @param {KeyboardEvent} event */
-export function nameOf({ key, ctrlKey, metaKey, shiftKey }) {
-  const control = ctrlKey || metaKey, letter = key.length === 1;
+/** By the key that is meant. @param {KeyboardEvent} event */
+export function nameOf({ key: pressed, ctrlKey, metaKey, shiftKey }) {
+  const control = ctrlKey || metaKey, letter = pressed.length === 1, key = control ? pressed : meant(pressed);
   return `${control ? "Ctrl " : ""}${shiftKey && (control || !letter) ? "Shift " : ""}${control && letter ? key.toLowerCase() : key}`;
 }
 

@@ -3,6 +3,7 @@
 import { at, h } from "./elements.js";
 import { fetchAgain } from "./fetch-again.js";
 import { closer, dialog, once } from "./dialogs.js";
+import { meant } from "./key-bindings.js";
 
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
@@ -147,7 +148,7 @@ export function enlarge(/** @type {{ name: string, large: string }[]} */ picture
   light.addEventListener("keydown", (event) => {
     if (event.key === "ArrowLeft") step(-1);
     else if (event.key === "ArrowRight") step(1);
-    else if (event.key === "z") light.close();
+    else if (meant(event.key) === "z") light.close();
     else return;
     event.preventDefault();
   });

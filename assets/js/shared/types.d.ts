@@ -128,7 +128,9 @@ interface ItemScreen<I, A> extends Part {
   spoken(item: I): string; looked(seconds: number): void; accepting(study: DeskStudy): void; problem(text: string): void;
   sending(what: { state: string; text: string }): void;
 }
-interface ScreenModule { keysOf(page: object): string[][]; createScreen(page: object, does: ScreenActions): ItemScreen<{ id: string; position: number }, object> }
+/** Keys of a screen, as listed by "?"; `own`: those that can be changed. */
+type ListedKeys = [shown: string, does: string, own?: string[]];
+interface ScreenModule { keysOf(page: object): ListedKeys[]; createScreen(page: object, does: ScreenActions): ItemScreen<{ id: string; position: number }, object> }
 interface Place { item: string; position: number; state: "open" | "done" | "unsure" | "handed_on"; draft: boolean; discussed?: boolean }
 interface Saved { revision: number; repeated: boolean; overtook: boolean; unsure: boolean; feedback?: Feedback }
 /** What is said of an answer in training, and at its end of all of them. */

@@ -1,4 +1,5 @@
 // The keys of a validity study. Flags and reasons have the keys of the study's own rubric.
+import { meant } from "../../shared/key-bindings.js";
 import { listed } from "../../shared/key-table.js";
 import { commonKeys } from "../keys.js";
 import { byKey } from "./answer.js";
@@ -31,8 +32,8 @@ export const keysOf = (/** @type {Rubric} */ rubric) => listed(keyTable(rubric, 
 export function holdToZoom({ zoom, zoomed }) {
   let pressedAt = 0;
   document.addEventListener("keyup", (event) => {
-    if (event.key === "z" && zoomed() && pressedAt && performance.now() - pressedAt > HELD_MS) zoom(false);
-    if (event.key === "z") pressedAt = 0;
+    if (meant(event.key) === "z" && zoomed() && pressedAt && performance.now() - pressedAt > HELD_MS) zoom(false);
+    if (meant(event.key) === "z") pressedAt = 0;
   });
   return () => {
     pressedAt = performance.now();

@@ -2,6 +2,7 @@
 // as the target. From the tenth on it proposes "too broad"; it never sets it.
 import { h, icon, kbd, say, stay } from "../../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
+import { meant } from "../../shared/key-bindings.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
@@ -70,7 +71,7 @@ export function createPanel(rubric, act) {
     const to = ways[event.key];
     if (to !== undefined) point(tiles[Math.min(tiles.length - 1, Math.max(0, to))]);
     else if (event.key === " ") act("mark", panel[now].token);
-    else if (event.key === "z" && !panel[now].missing) large(now);
+    else if (meant(event.key) === "z" && !panel[now].missing) large(now);
     else if (event.key === "Enter" && !proposal.hidden) accept();
     else if (event.key === "Escape") open(false);
     else return;

@@ -1,6 +1,7 @@
 // The screen of a validity study: two pictures, the images found for the query, and the rubric.
 import { say, toast, h, kbd, icon } from "../../shared/common.js";
 import { ownGuidelines } from "../guide.js";
+import { meant } from "../../shared/key-bindings.js";
 import { createPictures } from "../../shared/pictures.js";
 import { asked, missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";
@@ -101,9 +102,9 @@ export function openSheet(rubric, code) {
     h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
     h("section", {}, h("h3", {}, kbd("u"), "Unsure"), h("p", { text: rubric.about_unsure })));
   sheet.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !sections.has(event.key)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || !sections.has(meant(event.key))) return;
     event.preventDefault();
-    jump(event.key);
+    jump(meant(event.key));
   });
   const flag = rubric.flags.find((one) => one.code === code);
   if (flag) jump(flag.key);

@@ -2,6 +2,7 @@
 import { api } from "../../shared/calls.js";
 import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h, kbd } from "../../shared/elements.js";
+import { meant } from "../../shared/key-bindings.js";
 import { several } from "../../shared/words.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
@@ -76,7 +77,7 @@ async function map(sorted, now, one) {
     /** @type {Record<string, number>} */
     const ways = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: squares.length - 1 };
     if (event.key in ways && at >= 0) squares[Math.min(squares.length - 1, Math.max(0, ways[event.key]))].focus();
-    else if (event.key === "o") map.close();
+    else if (meant(event.key) === "o") map.close();
     else return;
     event.preventDefault();
   });
