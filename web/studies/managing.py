@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from annotation.kinds.intake import Intake, NewStudy, items_of
 from annotation.kinds.proposal import propose
-from annotation.kinds.table import KINDS, results_of
-from annotation.records import StudyKind
+from annotation.kinds.table import results_of
 from annotation.sources.tables.columns import checked
 from annotation.sources.tables.files import read_table_file
 from annotation.sources.tables.pictures import of_gallery
@@ -20,15 +19,13 @@ from annotation.studies.creation import check_name, set_accepting
 from annotation.studies.guidelines import Guidelines
 from annotation.studies.overview import seat_progress
 from annotation.studies.protocols import OwnFile
-from cir_core.errors import StudyError
 from cir_core.gallery.gallery import open_gallery
-from cir_core.support.texts import quoted
 from web.http.call_answers import AcceptingAnswer, CreatedAnswer, PeopleAnswer, ResultsAnswer, StudiesAnswer
 from web.http.calls import Call, threads
 from web.http.visitor import Visitor
 from web.services import Services
 from web.studies.manage import people_rows
-from web.studies.new_study import without_options
+from web.studies.new_study import known_kind, without_options
 
 _AT_ONCE = 2   # of each call
 
@@ -103,7 +100,7 @@ def managing_calls(services: Services) -> list[Call]:
         Returns:
             The name, the number of items, and notes on what was left out.
         """
-        intake, known = _intake(kind), cast(StudyKind, kind)
+        known, intake = known_kind(kind)
         check_name(store, name)
         with without_options():
             table = _table(rows, intake)
@@ -135,13 +132,6 @@ def managing_calls(services: Services) -> list[Call]:
     place = threads(_AT_ONCE)
     return [*(Call(work, "results", place) for work in reading),
             *(Call(work, "manage", place) for work in (create_study, open_study))]
-
-
-def _intake(kind: str) -> Intake:
-    intakes = {name: one.intake for name, one in KINDS.items() if one.intake}
-    if kind not in intakes:
-        raise StudyError(f"There is no kind of study {quoted(kind)}. There are: {', '.join(intakes)}.")
-    return intakes[cast(StudyKind, kind)]
 
 
 def _table(rows: Sequence[Mapping[str, Any]], intake: Intake) -> Any:

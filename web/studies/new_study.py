@@ -58,11 +58,12 @@ _ASKED = ("draft", "kind", "columns")
 _ALSO = ("gallery", "skip_missing", "design", "source", "sample")
 _ALL = 1_000_000_000   # sessions
 Json = dict[str, Any]
+INTAKES: Mapping[str, Intake] = {name: kind.intake for name, kind in KINDS.items() if kind.intake}
 
 
 def new_study_routes(services: Services) -> APIRouter:
     """``/studies/new/…``, for those who manage studies; each sees only what they have uploaded."""
-    settings, intakes = services.settings, {name: kind.intake for name, kind in KINDS.items() if kind.intake}
+    settings, intakes = services.settings, INTAKES
     drafts = Drafts(settings.home / "new-studies", settings.max_study_upload_mb * 2**20)
     search, uploads = services.search, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels)
 
@@ -123,7 +124,7 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def items(visitor: Visitor, draft: Draft, kind: StudyKind, sent: Fields) -> TableItems:
         """Of what was chosen as their source."""
-        _, intake = _kind(kind, intakes)
+        _, intake = known_kind(kind)
         if source := sent.get("source"):
             seed = intake.checked_design({"seed": settings.seed, **_design(sent.get("design"))})["seed"]
             return stored(visitor).items(
@@ -134,7 +135,7 @@ def new_study_routes(services: Services) -> APIRouter:
                         skip_missing=sent.get("skip_missing") is True)
 
     def look(visitor: Visitor, sent: Fields) -> object:
-        draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
+        draft, (kind, intake) = of(visitor, sent), known_kind(sent["kind"])
         earlier = list((draft.scratch / "studies").glob("*"))   # not what a call after this one has made
         with without_options():
             found = items(visitor, draft, kind, sent)
@@ -148,7 +149,7 @@ def new_study_routes(services: Services) -> APIRouter:
 
     def plan(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "manage")
-        _, intake = _kind(sent["kind"], intakes)
+        _, intake = known_kind(sent["kind"])
         if not isinstance(sent["items"], int) or not 1 <= sent["items"] <= MOST_ROWS:
             raise StudyError(f"“items” must be a whole number from 1 to {MOST_ROWS:,}.")
         return _forecast(intake, sent["items"], sent["design"])
@@ -158,12 +159,12 @@ def new_study_routes(services: Services) -> APIRouter:
         check(visitor, "manage")
         if name := query.get("study"):
             return {"text": own_text(services.study_store.study(name)) or ""}
-        return {"text": newest_text(*KINDS[_kind(query.get("kind"), intakes)[0]].asked_in)}
+        return {"text": newest_text(*KINDS[known_kind(query.get("kind"))[0]].asked_in)}
 
     def check_questions(visitor: Visitor, sent: Fields) -> object:
         """How judges will see them; {"problem", "line"} for a file with a fault, which is no reason to lose it."""
         check(visitor, "manage")
-        kind, _ = _kind(sent["kind"], intakes)
+        kind, _ = known_kind(sent["kind"])
         shown = uploaded(of(visitor, sent) if sent.get("draft") else None)
         try:
             own = _own(sent["text"])
@@ -189,7 +190,7 @@ def new_study_routes(services: Services) -> APIRouter:
         return {"nodes": nodes_of(str(sent["text"]), uploaded(of(visitor, sent)))}
 
     def create(visitor: Visitor, sent: Fields) -> object:
-        draft, (kind, intake) = of(visitor, sent), _kind(sent["kind"], intakes)
+        draft, (kind, intake) = of(visitor, sent), known_kind(sent["kind"])
         if not isinstance(sent["name"], str) or not isinstance(sent.get("guidelines", ""), str):
             raise StudyError("“name” and “guidelines” must be texts.")
         with without_options():
@@ -298,10 +299,11 @@ def without_options() -> Iterator[None]:
         raise StudyError(_OPTION.sub("", public_message(error))) from error
 
 
-def _kind(name: object, intakes: Mapping[str, Intake]) -> tuple[StudyKind, Intake]:
-    if not isinstance(name, str) or name not in intakes:
-        raise StudyError(f"There is no kind of study {quoted(name)}. There are: {', '.join(intakes)}.")
-    return cast(StudyKind, name), intakes[name]
+def known_kind(name: object) -> tuple[StudyKind, Intake]:
+    """Raises ``StudyError`` for a kind that is made of no table."""
+    if not isinstance(name, str) or name not in INTAKES:
+        raise StudyError(f"There is no kind of study {quoted(name)}. There are: {', '.join(INTAKES)}.")
+    return cast(StudyKind, name), INTAKES[name]
 
 
 def _table(draft: Draft, intakes: Mapping[str, Intake]) -> Table:
