@@ -196,3 +196,12 @@ test("every call says whom the page was opened for", async () => {
   openedBy("");
   assert.deepEqual(headers.map((one) => one["X-Cirque-Person"]), Array(2).fill("Zo%C3%AB%20%26%20co"));
 });
+
+test("how long one has worked without a break of five minutes, in all tabs", async () => {
+  openPage();
+  const { duration, workedFor } = await import("../../assets/js/annotate/progress.js");
+  const minute = 60000;
+  assert.deepEqual([0, 4, 8, 13, 18.5, 20, 80].map((at) => workedFor(1e12 + at * minute) / 60), [0, 4, 8, 13, 0, 1.5, 0]);
+  assert.equal(workedFor(1e12), 0, "the clock was set back");
+  assert.equal(duration(25 * 60), "25 min");
+});

@@ -1,5 +1,15 @@
-// How far, how fast, how long still.
-import { h } from "../shared/elements.js";
+// How far, how fast, how long still, and how long without a break.
+import { h, kept } from "../shared/elements.js";
+
+const KEPT = "cirque.shift", BREAK_MS = 300000, TOLD_S = 900;
+
+/** Seconds of work since the last break of five minutes, in all tabs and studies of this browser: for oneself alone. */
+export function workedFor(now = Date.now()) {
+  const { began, seen } = kept.read(KEPT, { began: now, seen: now });
+  const since = now - seen > BREAK_MS || seen > now ? now : began;
+  kept.write(KEPT, { began: since, seen: now });
+  return (now - since) / 1000;
+}
 
 // 5400 → "1 h 30"
 export function duration(/** @type {number} */ seconds) {
@@ -21,10 +31,12 @@ export function createProgress(/** @type {() => void} */ openMap) {
       name.textContent = study;
       bar.max = Math.max(1, total);
       bar.value = done;
+      const worked = workedFor();
       words.replaceChildren(
         h("span", { text: where || `${done.toLocaleString("en")} of ${total.toLocaleString("en")}` }),
         pace === null ? "" : h("span", { class: "st-more", text: ` · ${Math.round(pace)} s each` }),
-        left === null || done >= total ? "" : h("span", { class: "st-more", text: ` · ${left < 60 ? "" : "about "}${duration(left)} left` }));
+        left === null || done >= total ? "" : h("span", { class: "st-more", text: ` · ${left < 60 ? "" : "about "}${duration(left)} left` }),
+        worked < TOLD_S ? "" : h("span", { class: "st-more", title: "A break is five minutes without an answer. Only you see this.", text: ` · ${duration(worked)} without a break` }));
     },
   };
 }
