@@ -25,6 +25,7 @@ export function pick(/** @type {string} */ why) {
   heading.textContent = PURPOSES[purpose];
   upload.hidden = purpose !== "add";
   field.value = "";
+  for (const tile of $$("button", grid)) if (taken().includes(tile.dataset.image ?? "")) tile.remove(); // of the last time
   picker.showModal();
   field.focus();
   find();
@@ -33,7 +34,9 @@ function take(/** @type {string} */ image) {
   if (purpose === "add") act("add_reference", { image, reference: nextReference() });
   else act(purpose, { image });
 }
-function references() {
+// References already, which the server refuses to add a second time.
+function taken() {
+  if (purpose !== "add") return [];
   const { reference } = shown();
   const next = nextReference() || reference;
   return next === reference ? [next, ...further()] : [next];
@@ -53,7 +56,7 @@ async function found(/** @type {number} */ mine) {
     const response = await fetch(`media/find?${query}`);
     const { error, images: all } = await response.json();
     if (mine !== asked) return;
-    const there = purpose === "add" ? references() : []; // the server refuses a picture twice
+    const there = taken();
     const images = /** @type {{ id: string, alt: string, thumb: string }[]} */ (all || []).filter(({ id }) => !there.includes(id));
     answer.textContent = error || (field.value.trim() ? `Closest ${images.length}` : "Random images. Type to search.");
     show(images.map((item) => h("button", {
