@@ -92,7 +92,7 @@ test("Enter saves also from the note, with Ctrl too; a held key, or one of a but
 
 test("a key that is changed changes places with the one that is pressed now", async () => {
   openPage();
-  const { bind, bindUsual, canBind, meant, pressedFor } = await import("../../assets/js/shared/key-bindings.js");
+  const { bind, bindUsual, canBind, meant, pressedFor } = await import("../../assets/js/shared/key-table.js");
   const shown = () => listed(KINDS.validity).find(([, , own]) => own.includes("1"))[0];
   const before = shown();
   assert.deepEqual(called(KINDS.validity, press("1")), ["flag", "TARGET"]);

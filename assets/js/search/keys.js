@@ -1,7 +1,6 @@
 // Keys that work anywhere on the page, and the list of all of them.
 import { dialogOpen, on, setKeys, typing } from "../shared/common.js";
-import { meant } from "../shared/key-bindings.js";
-import { listed, rowOf } from "../shared/key-table.js";
+import { listed, meant, rowOf } from "../shared/key-table.js";
 import { act } from "./actions.js";
 import { closeDrawers, drawerOpen } from "./drawers.js";
 import { stop } from "./live.js";

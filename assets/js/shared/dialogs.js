@@ -1,6 +1,6 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
-import { at, field, h, kbd, tellIn, typing } from "./elements.js";
-import { bind, bindUsual, canBind, pressedFor } from "./key-bindings.js";
+import { at, field, h, tellIn, typing } from "./elements.js";
+import { bind, bindUsual, canBind, kbd, pressedFor } from "./key-table.js";
 import { until } from "./rest.js";
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",

@@ -1,6 +1,5 @@
 // Elements from plain values, and the small things every screen needs. Text is always set as
 // text: nothing here is parsed as HTML.
-import { pressedFor } from "./key-bindings.js";
 
 // The app's own address, whatever path it is mounted under, and that of this version's files.
 export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
@@ -24,7 +23,6 @@ function put(element, props, children) {
 // h("button", { class: "cq-btn", onclick: save, "aria-pressed": String(on) }, "Save", kbd("Enter"))
 /** @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, props?: Props, ...children: Child[]) => HTMLElementTagNameMap[Tag]} */
 export const h = (tag, props = {}, ...children) => put(document.createElement(tag), props, children);
-export const kbd = (/** @type {string} */ text) => h("kbd", { text: pressedFor(text), "aria-hidden": "true" });
 
 // document.addEventListener: for what the server draws anew, and for keys.
 /** @type {<Name extends keyof DocumentEventMap>(name: Name, hears: (event: On<DocumentEventMap[Name], Document, From<Name>>) => unknown, capture?: boolean) => void} */

@@ -1,5 +1,5 @@
 // The keys of a screen as one table, from which both the list that "?" shows and the dispatch come.
-import { canBind, isChanged, meant, pressedFor } from "./key-bindings.js";
+import { h, kept } from "./elements.js";
 
 /**
  * ``keys``: as ``event.key`` has them, with "Ctrl " and "Shift " before. ``shown``: in the list, two blanks between keys,
@@ -20,3 +20,28 @@ export function nameOf({ key: pressed, ctrlKey, metaKey, shiftKey }) {
 
 /** @template {KeyRow} Row @param {Row[]} rows @param {KeyboardEvent} event @returns {Row | undefined} */
 export const rowOf = (rows, event) => rows.find(({ keys, does, when }) => does && keys.includes(nameOf(event)) && (!when || when()));
+
+// --- keys that somebody has changed in this browser ------------------------------------------
+
+// Two keys change places, so that no key is lost and none means two things.
+const KEPT = "cirque.keys";
+/** @type {() => Record<string, string>} by the usual key, the one that is pressed */
+const bound = () => kept.read(KEPT, {});
+
+export const pressedFor = (/** @type {string} */ key) => bound()[key] ?? key;
+export const meant = (/** @type {string} */ pressed) => Object.entries(bound()).find(([, now]) => now === pressed)?.[0] ?? pressed;
+export const isChanged = (/** @type {string[]} */ keys) => keys.some((key) => key in bound());
+// Letters, digits and signs; the others have the same use everywhere.
+export const canBind = (/** @type {string} */ key) => key.length === 1 && key !== " " && key !== "?";
+
+/** Have ``key`` done by ``pressed``; what that did is done by what ``key`` had. @param {string} key @param {string} pressed */
+export function bind(key, pressed) {
+  const other = meant(pressed), now = { ...bound(), [key]: pressed, [other]: pressedFor(key) };
+  if (other === key) return;
+  const changed = Object.entries(now).filter(([usual, of]) => usual !== of);
+  kept.write(KEPT, changed.length ? Object.fromEntries(changed) : null);
+}
+export const bindUsual = () => kept.write(KEPT, null);
+
+// The key to press, as it stands on buttons.
+export const kbd = (/** @type {string} */ text) => h("kbd", { text: pressedFor(text), "aria-hidden": "true" });

@@ -3,7 +3,7 @@
 import { at, h } from "./elements.js";
 import { fetchAgain } from "./fetch-again.js";
 import { closer, dialog, once } from "./dialogs.js";
-import { meant } from "./key-bindings.js";
+import { meant } from "./key-table.js";
 
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 

@@ -1,6 +1,5 @@
 // The keys of a validity study. Flags and reasons have the keys of the study's own rubric.
-import { meant } from "../../shared/key-bindings.js";
-import { listed } from "../../shared/key-table.js";
+import { listed, meant } from "../../shared/key-table.js";
 import { commonKeys } from "../keys.js";
 import { byKey } from "./answer.js";
 

@@ -2,7 +2,7 @@
 // as the target. From the tenth on it proposes "too broad"; it never sets it.
 import { h, icon, kbd, say, stay } from "../../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
-import { meant } from "../../shared/key-bindings.js";
+import { meant } from "../../shared/key-table.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */

@@ -1,7 +1,8 @@
 // The rubric as a decision flow: four questions and "valid", each a row with its key. What is
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
 import { UNSURE, asked, missing, needsNote, primary } from "./answer.js";
-import { h, icon, kbd, stay, tellIn, toggle } from "../../shared/elements.js";
+import { h, icon, stay, tellIn, toggle } from "../../shared/elements.js";
+import { kbd } from "../../shared/key-table.js";
 
 export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act, noteKey = "r") {
   const rows = /** @type {Map<string, { element: HTMLElement, button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());

@@ -1,7 +1,7 @@
 // The screen of a validity study: two pictures, the images found for the query, and the rubric.
 import { say, toast, h, kbd, icon } from "../../shared/common.js";
 import { ownGuidelines } from "../guide.js";
-import { meant } from "../../shared/key-bindings.js";
+import { meant } from "../../shared/key-table.js";
 import { createPictures } from "../../shared/pictures.js";
 import { asked, missing, orList, same, settled } from "./answer.js";
 import { createEditing } from "./edit.js";

@@ -1,8 +1,8 @@
 // All items of a person: what comes before and behind one, and a map to go to any of them.
 import { api } from "../../shared/calls.js";
 import { closer, dialog, once } from "../../shared/dialogs.js";
-import { h, kbd } from "../../shared/elements.js";
-import { meant } from "../../shared/key-bindings.js";
+import { h } from "../../shared/elements.js";
+import { kbd, meant } from "../../shared/key-table.js";
 import { several } from "../../shared/words.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */

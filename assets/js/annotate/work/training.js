@@ -1,6 +1,7 @@
 // Training before the work: what the person is told of an answer.
 import { dialog, once } from "../../shared/dialogs.js";
-import { h, kbd } from "../../shared/elements.js";
+import { h } from "../../shared/elements.js";
+import { kbd } from "../../shared/key-table.js";
 import { createGuard } from "../../shared/rest.js";
 
 /** A dialog until it is closed. @param {Feedback} feedback */
