@@ -95,7 +95,7 @@ class StudiesAnswer(TypedDict):
 
 class PersonAnswer(TypedDict):
     seat: int
-    name: str | None               # of a seat that nobody has taken
+    name: str | None               # null: the seat is free
     done: int
     unsure: int
     open: int

@@ -92,7 +92,7 @@ def managing_calls(services: Services) -> list[Call]:
             rows: A list of objects, a row of the table each, such as {"text": "in red", "reference": "a", "target":
                 "b"}.
             columns: The columns of each field, by field, if their names are not the usual ones.
-            design: Numbers such as people, overlap and agreement_items, by name; the usual ones are left out.
+            design: Numbers such as people, overlap and agreement_items, by name. What is left out has its usual value.
             questions: Text of a file of questions; empty: cirque's.
             guidelines: Guidelines in Markdown, without pictures.
             accepting: Whether people can begin at once; else open_study opens it.
@@ -129,9 +129,8 @@ def managing_calls(services: Services) -> list[Call]:
         return {"study": changed.name, "accepting": changed.accepting}
 
     reading: Sequence[Callable[..., Any]] = (list_studies, study_people, study_results)
-    place = threads(_AT_ONCE)
-    return [*(Call(work, "results", place) for work in reading),
-            *(Call(work, "manage", place) for work in (create_study, open_study))]
+    return [*(Call(work, "results", threads(_AT_ONCE)) for work in reading),
+            *(Call(work, "manage", threads(_AT_ONCE)) for work in (create_study, open_study))]
 
 
 def _table(rows: Sequence[Mapping[str, Any]], intake: Intake) -> Any:

@@ -1,4 +1,4 @@
-// Three steps for who is here for the first time: beside the search, never over what they point at, and left at once.
+// Three steps for a first visit, in a corner of the page. They follow the first search, and can be left at once.
 import { h, kept, on } from "../shared/common.js";
 import { onDraw } from "./actions.js";
 import { presenting } from "./presentation.js";

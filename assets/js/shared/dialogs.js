@@ -66,14 +66,14 @@ export async function showKeys() {
     h("header", {}, h("h2", { text: "Keys" }), closer()), h("div", { class: "cq-keychange" }, h("div", { class: "cq-row" }, change, usual), said), rows);
   const button = (/** @type {string} */ key, /** @type {string} */ what) => h("button", { class: "cq-btn small", type: "button", "data-key": key, "aria-pressed": String(waiting === key),
     text: waiting === key ? "…" : pressedFor(key), "aria-label": `${pressedFor(key)}: ${what}. Change this key`, onclick: () => { waiting = key; draw(); } });
-  function draw() {
+  function draw(at = waiting) { // ``at``: the key that has the focus then
     rows.replaceChildren(...list.map(([shown, what, own = []]) => h("div", {},
       h("dt", {}, changing && own.length ? own.map((key) => button(key, what)) : changed && own.length ? own.map(kbd) : shown.split("  ").map((key) => h("kbd", { text: key, "aria-hidden": "true" }))), h("dd", { text: what }))));
     change.textContent = changing ? "Done" : "Change keys";
     usual.hidden = !changing;
     said.textContent = !changing ? "" : waiting ? `Press the new key for “${list.find(([, , own]) => own?.includes(waiting))?.[1]}”. Esc keeps the old one.`
       : "Choose a key to change it. If the new one is in use, the two change places. This holds for this browser.";
-    if (waiting) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-key="${CSS.escape(waiting)}"]`))?.focus();
+    if (at) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-key="${CSS.escape(at)}"]`))?.focus();
   }
   keys.addEventListener("keydown", (event) => {
     if (waiting && event.key === "Escape") event.preventDefault();
@@ -85,8 +85,9 @@ export async function showKeys() {
       event.preventDefault();
       return keys.close();
     } else return;
+    const at = waiting;
     waiting = "";
-    draw();
+    draw(at);
   });
   draw();
   change.hidden = !list.some(([, , own]) => own?.length);

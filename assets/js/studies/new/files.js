@@ -56,6 +56,18 @@ export function draftOf(typed, keep) {
         await Promise.allSettled(calls);
       }
     },
+    /** What was sent before a reload; null without any, and where it is gone, which ``problem`` then says. @param {HTMLElement} problem */
+    async uploaded(problem) {
+      if (!typed.draft) return null;
+      try {
+        return await api("GET", `studies/new/files?draft=${typed.draft}`);
+      } catch (error) {
+        if (!(error instanceof ApiProblem) || error.kind === "away") throw error;
+        typed.draft = "";
+        tellIn(problem, messageOf(error));
+        return null;
+      }
+    },
     async drop() {
       if (typed.draft) await api("POST", "studies/new/drop", { draft: typed.draft, part: "" }).catch(() => {});
     },

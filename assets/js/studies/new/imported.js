@@ -1,5 +1,5 @@
 // Judgements that were made elsewhere: their files come in, what they contain is shown, and they become a closed study.
-import { ApiProblem, api, at, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
+import { api, at, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
 import { plural } from "../../shared/words.js";
 import { draftOf, fileBox } from "./files.js";
 /** @import { Screen } from "../main.js" */
@@ -9,7 +9,7 @@ const KEPT = "cirque.import", LONG_MS = 3600000;
 export async function importView(/** @type {Screen} */ screen) {
   const typed = { draft: "", name: "", ...keptInTab.read(KEPT, {}) };
   const keep = () => keptInTab.write(KEPT, typed);
-  const { draft, during, ended, drop } = draftOf(typed, keep);
+  const { draft, during, ended, uploaded, drop } = draftOf(typed, keep);
   let asked = 0, there = false, making = false;
   const problem = h("p", { class: "cq-inline cq-stlines", role: "alert", hidden: true }), facts = h("p", { class: "cq-quiet cq-stlines", role: "status" });
   const name = h("input", { type: "text", maxlength: 80, value: typed.name, required: true, oninput: () => { typed.name = name.value; keep(); } });
@@ -63,16 +63,10 @@ export async function importView(/** @type {Screen} */ screen) {
     screen.go("");
   };
 
-  if (typed.draft) { // what was uploaded before a reload
-    try {
-      const files = await api("GET", `studies/new/files?draft=${typed.draft}`);
-      box.show(files);
-      await read(files);
-    } catch (error) {
-      if (!(error instanceof ApiProblem) || error.kind === "away") throw error;
-      typed.draft = "";
-      tellIn(problem, messageOf(error));
-    }
+  const before = await uploaded(problem);
+  if (before) {
+    box.show(before);
+    await read(before);
   }
   const step = (/** @type {string} */ title, /** @type {Child[]} */ ...parts) => h("section", { "aria-label": title }, h("h2", { text: title }), ...parts);
   const element = h("div", { class: "cq-stnew" },

@@ -1,5 +1,5 @@
 // A new study of a table, or of what the installation has: first items, design, guidelines; and only then it is opened.
-import { ApiProblem, api, at, createDelay, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
+import { api, at, createDelay, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
 import { count, plural } from "../../shared/words.js";
 import { columnFields, firstRows } from "./columns.js";
 import { designPart } from "./design.js";
@@ -20,7 +20,7 @@ export async function newView(/** @type {Screen} */ screen) {
   const keep = () => keptInTab.write(KEPT, typed);
   let table = /** @type {DraftTable | null} */ (null), look = /** @type {DraftLook | null} */ (null), asked = 0, pictures = 0, making = false;
   const soon = createDelay(WAIT_MS);
-  const { draft, during, ended, drop } = draftOf(typed, keep);
+  const { draft, during, ended, uploaded, drop } = draftOf(typed, keep);
   const kindOf = () => kinds.find(({ kind }) => kind === typed.kind) ?? kinds[0];
   const source = () => sources.find(({ key }) => key === typed.source);
 
@@ -172,17 +172,11 @@ export async function newView(/** @type {Screen} */ screen) {
   };
 
   // --- begin -----------------------------------------------------------------------------------
-  if (typed.draft) { // what was uploaded before a reload
-    try {
-      const files = await api("GET", `studies/new/files?draft=${typed.draft}`);
-      for (const box of [tableBox, pictureBox, guideBox]) box.show(files);
-      pictures = files.pictures.length;
-      if (files.table.length) await readTable(false);
-    } catch (error) {
-      if (!(error instanceof ApiProblem) || error.kind === "away") throw error;
-      typed.draft = "";
-      tellIn(tableProblem, messageOf(error));
-    }
+  const before = await uploaded(tableProblem);
+  if (before) {
+    for (const box of [tableBox, pictureBox, guideBox]) box.show(before);
+    pictures = before.pictures.length;
+    if (before.table.length) await readTable(false);
   }
   const step = (/** @type {string} */ title, /** @type {Child[]} */ ...parts) => h("section", { "aria-label": title }, h("h2", { text: title }), ...parts);
   const columnStep = step("Columns", h("div", { class: "cq-stform" }, columnPart));
