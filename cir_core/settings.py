@@ -99,6 +99,10 @@ class Settings(BaseSettings):
             "Names under which cirque answers, comma-separated, such as `lab.example.org,*.example.org`; others "
             "get 400, except this machine's own, `/healthz`, `/readyz` and `/metrics`. Empty, without a public "
             "address: any name."))
+    webhook_hosts: str = Field("",
+        description=(
+            "Hosts in your own network that webhooks of studies may be sent to, comma-separated. All others need a "
+            "public address."))
     frame_ancestors: str = Field("",
         description=(
             "Origins of sites that may frame cirque, comma-separated, such as `https://*.example.org`; `self` is"
@@ -261,6 +265,11 @@ class Settings(BaseSettings):
         """Names under which the app answers; none: under any."""
         known = urlsplit(self.public_url).hostname or ""
         return addresses.allowed_hosts(self.allowed_hosts or known)
+
+    @property
+    def webhook_receivers(self) -> tuple[str, ...]:
+        """Hosts without a public address that webhooks may be sent to."""
+        return tuple(host.strip() for host in self.webhook_hosts.split(",") if host.strip())
 
     @property
     def framing_sites(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
 from storage.studies.recruitment import SqlRecruitmentStore
 from storage.studies.store import SqlStudyStore
+from storage.studies.webhooks import SqlWebhookStore
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Stores:
     audits: SqlAuditStore
     studies: SqlStudyStore
     recruitment: SqlRecruitmentStore
+    webhooks: SqlWebhookStore
     people: SqlPeopleStore
     log: SqlAuditLog
     readiness: Readiness
@@ -54,5 +56,5 @@ def open_stores(
         observe_waits(engine, on_wait)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
-        SqlAuditStore(engine), SqlStudyStore(engine), SqlRecruitmentStore(engine), SqlPeopleStore(engine, record),
-        SqlAuditLog(engine), Readiness(engine))
+        SqlAuditStore(engine), SqlStudyStore(engine), SqlRecruitmentStore(engine), SqlWebhookStore(engine),
+        SqlPeopleStore(engine, record), SqlAuditLog(engine), Readiness(engine))

@@ -59,6 +59,7 @@ from web.ops.warming import Warming
 from web.ops.weights import weights_routes
 from web.recruitment.manage import recruitment_routes
 from web.recruitment.participants import participant_routes
+from web.recruitment.webhooks import sender_of
 from web.search.actions.base import LONG
 from web.search.api import search_call, wire_search
 from web.search.media import media_routes
@@ -294,7 +295,7 @@ class _Server(uvicorn.Server):
         self._shutdown_state = shutdown_state
         self._address, self._open_page = address, open_page
         self._services, self._warming, self._constructions = services, warming, constructions
-        self._sweep = DemoSweep(services)
+        self._sweep, self._webhooks = DemoSweep(services), sender_of(services)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -307,11 +308,14 @@ class _Server(uvicorn.Server):
             threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
         self._warming.start()
         self._sweep.start()
+        if not self._services.settings.public_demo:
+            self._webhooks.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # The server still listens: who comes now is told to come again.
         self._warming.stop()
         self._sweep.stop()
+        self._webhooks.stop()
         self._constructions.shutdown()
         patience = self._services.settings.grace_seconds
         if not await self._shutdown_state.close(patience, lambda: self.force_exit):

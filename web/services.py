@@ -11,6 +11,7 @@ from pathlib import Path
 from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
 from annotation.recruitment.service import RecruitmentService, given_by
+from annotation.recruitment.webhooks import WebhookStore
 from annotation.studies.service import StudyService
 from annotation.studies.store import StudyStore
 from annotation.votes import VoteStore
@@ -44,6 +45,7 @@ class Services:
     study_store: StudyStore
     studies: StudyService
     recruitment: RecruitmentService
+    webhooks: WebhookStore
     people: PeopleService
     audits: AuditStore
     log: AuditLog
@@ -104,7 +106,7 @@ def open_services(settings: Settings) -> Services:
     return Services(
         settings, search, ComparisonService(search, comparisons),
         ComparisonJudges(search, scorers_of(settings)), stores.votes, stores.studies,
-        studies, RecruitmentService(stores.recruitment, stores.studies, studies, answers),
+        studies, RecruitmentService(stores.recruitment, stores.studies, studies, answers), stores.webhooks,
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, StudyMembers(stores.studies),
         language_models(settings, stores.answers, fallback=False, heard=meter.asked_model), meter,

@@ -33,6 +33,9 @@ from annotation.records.recruiting import ParticipantState as ParticipantState
 from annotation.records.recruiting import Payment as Payment
 from annotation.records.recruiting import PaymentDecision as PaymentDecision
 from annotation.records.recruiting import Recruitment as Recruitment
+from annotation.records.recruiting import WebhookCall as WebhookCall
+from annotation.records.recruiting import WebhookEvent as WebhookEvent
+from annotation.records.recruiting import event_between as event_between
 from annotation.records.studies import TEST_OF as TEST_OF
 from annotation.records.studies import WITH_EVENTS as WITH_EVENTS
 from annotation.records.studies import Admit as Admit

@@ -50,6 +50,34 @@ class PaymentDecision:
     reason: str = ""
 
 
+WebhookEvent = Literal["begun", "away", "returned", "finished", "below-mark", "screened-out", "over-quota", "test"]
+_EVENTS: Mapping[ParticipantState, WebhookEvent] = {
+    "in": "begun", "expired": "away", "finished": "finished", "ended": "below-mark", "screened-out": "screened-out",
+    "over-quota": "over-quota"}
+
+
+@dataclass(frozen=True)
+class WebhookCall:
+    """A message to the webhook of a study. It is over when ``next_at`` is None: delivered, or given up."""
+
+    call_id: str
+    study_id: str
+    event: WebhookEvent
+    participant_id: str | None                # None for a test
+    created_at: datetime
+    attempts: int = 0
+    next_at: datetime | None = None
+    delivered_at: datetime | None = None
+    problem: str = ""                         # of the latest attempt
+
+
+def event_between(before: ParticipantState, after: ParticipantState) -> WebhookEvent | None:
+    """What a webhook is told about this change of a participant; None: nothing."""
+    if before == after:
+        return None
+    return "returned" if (before, after) == ("expired", "in") else _EVENTS.get(after)
+
+
 HasPlace = Callable[[Sequence[Participant], Participant], bool]
 """Whether there is a place for one more, given all participants of the study. Pure; called in the transaction that
 takes the seat."""

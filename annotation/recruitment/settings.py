@@ -81,7 +81,7 @@ class Quota(Part):
 class Settings(Part):
     """``open``: whether the link lets new people in. ``title``: what participants see instead of the study's name.
     ``people`` 0: as many as the study has planned. ``minutes`` 0: as long as the study's lease. ``accounts``: names of
-    the accounts that see the study; None: all."""
+    the accounts that see the study; None: all. ``webhook``: address that is told of participants; "": none."""
 
     open: bool = False
     title: Line = ""
@@ -92,6 +92,7 @@ class Settings(Part):
     people: Annotated[int, Field(ge=0, le=100_000)] = 0
     minutes: Annotated[int, Field(ge=0, le=525_600)] = 0
     accounts: Annotated[tuple[Line, ...], Field(max_length=10_000)] | None = None
+    webhook: str = ""
     complete: Ending = Ending()
     screened_out: Ending = Ending()
     over_quota: Ending = Ending()
@@ -104,6 +105,11 @@ class Settings(Part):
             raise ValueError("a parameter is a letter, then letters, digits, - and _; leave it empty for "
                              + ", ".join(ID_PARAMETERS))
         return name
+
+    @field_validator("webhook")
+    @classmethod
+    def _is_webhook(cls, url: str) -> str:
+        return checked_address(url, "a webhook's address") if url.strip() else ""
 
     @model_validator(mode="after")
     def _quotas_name_answers(self) -> Settings:
@@ -123,7 +129,7 @@ class Settings(Part):
         return ending.text or _SAID[name]
 
 
-def checked_address(url: str) -> str:
+def checked_address(url: str, what: str = "a redirect address") -> str:
     """Raises ``ValueError`` for what is no http or https address."""
     tidy = url.strip(" ")
     try:
@@ -132,7 +138,7 @@ def checked_address(url: str) -> str:
     except ValueError:
         fine = False
     if not fine or len(tidy) > _ADDRESS or any(one <= " " or one in '"<>\\\x7f' for one in tidy):
-        raise ValueError(f"{quoted(shortened(url, 80))} is not a redirect address: it has to begin with https:// "
+        raise ValueError(f"{quoted(shortened(url, 80))} is not {what}: it has to begin with https:// "
                          f"or http://, and have no spaces and at most {_ADDRESS:,} characters")
     return tidy
 

@@ -37,7 +37,7 @@ def begin_test(
     copy = replace(study, study_id=new_id(), name=_name_of(study), plan=replace(study.plan, seats=1), accepting=True,
                    source={TEST_OF: study.study_id}, created_by=by)
     copy_study(store, home, study, copy, {max(loads, key=lambda number: (loads[number], -number))})
-    return recruitment.save(copy, settings.model_copy(update={"open": True, "people": 1, "quotas": (),
+    return recruitment.save(copy, settings.model_copy(update={"open": True, "people": 1, "quotas": (), "webhook": "",
                                                               "title": settings.title or study.name}), by=by)
 
 

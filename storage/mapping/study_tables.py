@@ -279,3 +279,18 @@ participants = sa.Table(
     sa.Column("reason", sa.Text, nullable=False),
     sa.UniqueConstraint("study_id", "annotator"),
 )
+
+webhook_calls = sa.Table(
+    "webhook_calls", metadata,
+    sa.Column("call_id", sa.String(64), primary_key=True),
+    sa.Column("study_id", sa.ForeignKey("studies.study_id"), nullable=False),
+    sa.Column("event", sa.String(16), nullable=False),
+    sa.Column("participant_id", sa.String(100)),
+    sa.Column("created_at", UtcDateTime, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("next_at", UtcDateTime),        # null: delivered, or given up
+    sa.Column("delivered_at", UtcDateTime),
+    sa.Column("problem", sa.Text, nullable=False),
+    sa.Index(None, "study_id"),
+    sa.Index(None, "next_at"),
+)

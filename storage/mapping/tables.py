@@ -26,6 +26,7 @@ from storage.mapping.study_tables import study_images as study_images
 from storage.mapping.study_tables import study_items as study_items
 from storage.mapping.study_tables import study_scores as study_scores
 from storage.mapping.study_tables import study_seats as study_seats
+from storage.mapping.study_tables import webhook_calls as webhook_calls
 
 sessions = sa.Table(
     "sessions", metadata,

@@ -19,9 +19,11 @@ from storage.studies.lookups import find_study, recount
 
 _seat = tables.study_seats.c
 # What points at something comes before it: nothing that people judged goes by a cascade.
-_IN_ORDER = (tables.messages, tables.first_answers, tables.gold_items, tables.participants, tables.recruitments,
-             tables.study_scores, tables.decisions, tables.judgements, tables.study_events, tables.drafts,
-             tables.assignments, tables.study_seats, tables.study_items, tables.study_images, tables.studies)
+_IN_ORDER = (tables.messages, tables.first_answers, tables.gold_items, tables.webhook_calls, tables.participants,
+             tables.recruitments, tables.study_scores, tables.decisions, tables.judgements, tables.study_events,
+             tables.drafts, tables.assignments, tables.study_seats, tables.study_items, tables.study_images,
+             tables.studies)
+
 
 def check_study(
     study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],

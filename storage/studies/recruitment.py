@@ -19,6 +19,7 @@ from annotation.records import (
     Recruitment,
     Study,
     StudyEvent,
+    event_between,
 )
 from cir_core.errors import StorageError, StudyError
 from cir_core.types.records import new_id
@@ -30,6 +31,7 @@ from storage.mapping.records import record_from, records_from
 from storage.studies.events import save_event
 from storage.studies.lookups import find_seat, find_study, recount
 from storage.studies.seats import closed, give_work, release_work, take_seat
+from storage.studies.webhooks import note_call
 
 _recruited, _participant = tables.recruitments.c, tables.participants.c
 _seat, _assigned, _draft, _event = (
@@ -188,6 +190,9 @@ def _known(connection: Connection, study_id: str, participant_id: str) -> Partic
 
 
 def _change(connection: Connection, participant: Participant, **values: Any) -> Participant:
+    """The webhook is told in the same transaction: of what is stored, and of nothing else."""
+    if (event := event_between(participant.state, values.get("state", participant.state))) is not None:
+        note_call(connection, participant, event)
     connection.execute(update(tables.participants).where(
         _participant.study_id == participant.study_id,
         _participant.participant_id == participant.participant_id).values(**values))

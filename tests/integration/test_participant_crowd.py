@@ -25,6 +25,7 @@ from annotation.quality.care import Care
 from annotation.records import Decision, GoldAnswer, Item, Study
 from annotation.recruitment.service import RecruitmentService
 from annotation.recruitment.settings import settings_from
+from annotation.recruitment.webhooks import secret_of
 from annotation.studies.gold import make_gold
 from annotation.studies.service import StudyService
 from storage.engine.database import writing
@@ -32,6 +33,7 @@ from storage.mapping import tables
 from tests.fakes.databases import check_sound, database_of
 from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
+from tests.fakes.webhook_receiver import Receiver
 from tests.integration.crowd import PASSWORD, Server, add_entered, at_once, stores_of
 from tests.integration.raters import an_answer
 from tests.integration.test_preference_crowd import Kept, in_stored_terms, kept
@@ -183,6 +185,7 @@ class Crowd:
     people: list[Participant]
     found: list[Kept]              # once, at the end
     known: list[GoldAnswer]        # answers to gold items, at the end
+    receiver: Receiver
 
     @property
     def home(self) -> Path:
@@ -195,7 +198,7 @@ class Crowd:
 @pytest.fixture(scope="module")
 def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
     """After everybody has come, worked, left, and come back."""
-    home = tmp_path_factory.mktemp("participants") / "home"
+    home, receiver = tmp_path_factory.mktemp("participants") / "home", Receiver()
     stores = stores_of(home)
     add_entered(stores, [])
     study = make_preference_study(stores.studies, home, name=STUDY, questions=QUESTIONS, per_person=EACH, forms=1,
@@ -207,7 +210,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
     recruitment = RecruitmentService(stores.recruitment, stores.studies, StudyService(stores.studies, kinds), kinds)
     links = ["/take/" + recruitment.save(one, settings_from({"open": True, "title": TITLE, **settings})).link.token
              for one, settings in ((other, {}), (study, {
-                 "minutes": MINUTES, "consent": "I take part of my own will.",
+                 "webhook": receiver.address, "minutes": MINUTES, "consent": "I take part of my own will.",
                  "questions": [{"key": "age", "text": "How old are you?", "answers": ["under 18", "18 or older"],
                                 "accepts": ["18 or older"]},
                                {"key": "buys", "text": "How often do you buy clothes?", "answers": list(QUOTAS)}],
@@ -217,8 +220,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
     stores.close()
     servers = Server(home), Server(home)
     plan = kept(home, STUDY)
-    crowd = Crowd(servers, study, other, links[0], gold, plan, [], [], [])
+    crowd = Crowd(servers, study, other, links[0], gold, plan, [], [], [], receiver)
     with ExitStack() as leaving:
+        leaving.callback(receiver.close)
         for number, server in enumerate(servers):
             server.logs = home.parent / f"logs-{number}"
             server.logs.mkdir()
@@ -372,6 +376,28 @@ def test_sides(crowd: Crowd) -> None:
             for group in ((), ("pair", item.stratum), ("question", item.item_id)):
                 surplus[group] += 1 if first else -1
     assert max(map(abs, surplus.values())) <= 1
+
+
+def test_the_webhook_hears_of_everybody(crowd: Crowd) -> None:
+    """Although the processes that tell it were killed: at least once, and repeats have the same id."""
+    stores = stores_of(crowd.home)
+    try:
+        wait_for(lambda: stores.webhooks.undelivered(crowd.study.study_id) == 0)
+        found = stores.recruitment.recruitment(crowd.study.study_id)
+        assert found is not None
+        assert all(message.is_signed(secret_of(found)) for message in crowd.receiver.got)
+        told = {message.headers["webhook-id"]: message.content for message in crowd.receiver.got}
+        assert set(told) == {call.call_id for call in stores.webhooks.recent(crowd.study.study_id, 10_000)}
+    finally:
+        stores.close()
+    heard: dict[str, list[str]] = defaultdict(list)
+    for content in told.values():
+        heard[content["data"]["participant_id"]].append(content["type"].partition(".")[2])
+    ends = {"finished": ["finished"], "ended": ["below-mark"], "expired": ["away"]}
+    for one in crowd.people:
+        away = ["away", "returned"] if one.left and one.state == "finished" else []
+        expected = ["begun", *away, *ends[one.state]] if one.state in ends else [one.state]
+        assert sorted(heard[one.participant_id]) == sorted(expected), one.participant_id
 
 
 def test_nobody_sees_another_study(crowd: Crowd) -> None:

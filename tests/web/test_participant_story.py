@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import httpx
 import pytest
 
 from annotation.kinds.table import KINDS
@@ -11,7 +12,9 @@ from annotation.studies.service import StudyService
 from storage.studies.recruitment import SqlRecruitmentStore
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
+from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_study
+from tests.fakes.webhook_receiver import Receiver
 from tests.web.browsing import at_rest
 
 
@@ -30,6 +33,13 @@ def link(app):
     yield f"/take/{door.link.token}"
     store.remove(study.study_id)
     engine.dispose()
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
 
 
 def answer(page):
@@ -72,3 +82,23 @@ def test_from_the_link_to_the_code(browser, app, link):
         assert complaints == []
     finally:
         context.close()
+
+
+def test_a_webhook_from_its_address_to_its_messages(open_page, app, link, receiver):
+    page = open_page("/studies?study=Method%20A%20against%20B&tab=invite")
+    box = page.locator(".cq-sthook")
+    box.locator("summary").click()
+    box.get_by_label("Address").fill(receiver.address)
+    box.get_by_role("button", name="Save").click()
+    box.get_by_text("No message has been sent yet.").wait_for()
+    receiver.status = [500, 204]
+    for said in ("Answered with status 500.", "delivered"):
+        box.get_by_role("button", name="Send a test").click()
+        box.get_by_text(said, exact=said == "delivered").wait_for()
+    assert box.get_by_role("row").count() == 3 and page.locator("details.cq-sthook[open]").count() == 1
+    with httpx.Client(base_url=app.url, timeout=PATIENCE) as participant:
+        participant.post(f"{link}?PROLIFIC_PID=p1", data={"agree": "yes", "q.age": "under 18"})
+    wait_for(lambda: len(receiver.got) == 3)
+    assert receiver.got[-1].content["type"] == "participant.screened-out"
+    assert receiver.got[-1].is_signed(box.locator("code").inner_text())
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1440

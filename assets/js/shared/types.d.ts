@@ -347,7 +347,11 @@ type RecruitingEnd = "complete" | "screened_out" | "over_quota" | "below_mark";
 interface RecruitingQuestion { key: string; text: string; answers: string[]; accepts: string[] }
 interface RecruitingQuota { where: Record<string, string>; most: number }
 interface RecruitingSettings extends Record<RecruitingEnd, { text: string; code: string; url: string }> {
-  open: boolean; title: string; parameter: string; consent: string; questions: RecruitingQuestion[]; quotas: RecruitingQuota[]; people: number; minutes: number; accounts: string[] | null;
+  open: boolean; title: string; parameter: string; consent: string; questions: RecruitingQuestion[]; quotas: RecruitingQuota[]; people: number; minutes: number; accounts: string[] | null; webhook: string;
+}
+interface WebhookCall {
+  id: string; event: "begun" | "away" | "returned" | "finished" | "below-mark" | "screened-out" | "over-quota" | "test"; participant: string | null; attempts: number; at: string; next_at: string | null;
+  delivered_at: string | null; problem: string;
 }
 interface ParticipantRow {
   id: string; annotator: string; state: "new" | "in" | "expired" | "finished" | "ended" | "screened-out" | "over-quota"; entered_at: string; minutes: number | null;
@@ -355,6 +359,7 @@ interface ParticipantRow {
 }
 interface Recruiting {
   path: string; settings: RecruitingSettings; parameters: string[]; planned: number; idle_minutes: number; accepting: boolean; participants: ParticipantRow[]; decided?: number;
+  webhook: { secret: string; undelivered: number; calls: WebhookCall[] } | null;
 }
 
 // --- calls ---------------------------------------------------------------------------------------------
@@ -409,6 +414,7 @@ interface Answers {
   "studies/all": { studies: Study[] }; "studies/one": OneStudy; "studies/counts": { counts: Counts; accepting: boolean }; "studies/results": Results; "studies/ratings": SessionMeans; "studies/targets": TargetCounts;
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };
+  "studies/webhook-test": Recruiting; "studies/webhook-again": Recruiting;
   "studies/rename": { study: Study }; "studies/duplicate": { study: Study }; "studies/archive": { study: Study }; "studies/remove": { backup: string }; "studies/guide": { nodes: GuideNode[] };
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown; "studies/gold": { gold: number; training: number; dealt: number };
   "studies/release": { released: number; block: number; freed: boolean };

@@ -3,6 +3,7 @@ import { api, askText, at, confirm, copy, field, h, messageOf, tellIn, toast } f
 import { fileMenu } from "../shared/files.js";
 import { questionLines, questionsOf, quotaLines, quotasOf } from "./screening.js";
 import { chip, count, plural } from "../shared/words.js";
+import { webhookPart } from "./webhook.js";
 
 /** @type {Record<RecruitingEnd, string>} */
 const ENDS = { complete: "Completed", screened_out: "Screened out", over_quota: "Over quota", below_mark: "Below the mark" };
@@ -17,7 +18,7 @@ export function participantsPart(name, query) {
     h("div", { class: "cq-sttitle" }, h("h2", { text: "Participants without accounts" })), body);
   let known = /** @type {Recruiting | null} */ (null);
 
-  /** @type {<Path extends "studies/recruit" | "studies/pay" | "studies/test" | "studies/test-end">(path: Path, sent: object, done?: string) => Promise<AnswerOf<Path> | null>} */
+  /** @type {<Path extends "studies/recruit" | "studies/pay" | "studies/test" | "studies/test-end" | "studies/webhook-test" | "studies/webhook-again">(path: Path, sent: object, done?: string) => Promise<AnswerOf<Path> | null>} */
   async function does(path, sent, done = "") {
     try {
       const answer = await api("POST", path, { study: name, ...sent });
@@ -144,9 +145,12 @@ export function participantsPart(name, query) {
 
   function draw() {
     if (!known) return;
-    const open = Boolean(body.querySelector("details.cq-stbox[open]"));
-    body.replaceChildren(...linkRow(known), ...(known.path ? [form(known), ...table(known)] : []));
-    body.querySelector("details.cq-stbox")?.toggleAttribute("open", open);
+    const { settings, path } = known, boxes = () => [...body.querySelectorAll("details.cq-stbox")], open = boxes().map((box) => box.hasAttribute("open"));
+    body.replaceChildren(...linkRow(known), ...(path ? [form(known), webhookPart(known, {
+      save: async (webhook) => took(await does("studies/recruit", { settings: { ...settings, webhook } }, "Saved")),
+      test: async () => took(await does("studies/webhook-test", {})), again: async () => took(await does("studies/webhook-again", {})),
+    }), ...table(known)] : []));
+    boxes().forEach((box, at) => box.toggleAttribute("open", open[at] ?? false));
   }
   async function again() {
     try {

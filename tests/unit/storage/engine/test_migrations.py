@@ -28,13 +28,13 @@ from storage.sessions.store import SqlSessionStore
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
-             "0013", "0014")
+             "0013", "0014", "0015")
 HEAD = REVISIONS[-1]
 NEXT = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "9999", "0014", None, None
+revision, down_revision, branch_labels, depends_on = "9999", "0015", None, None
 
 
 def upgrade() -> None:

@@ -18,6 +18,7 @@ from annotation.studies.service import StudyService
 from storage.accounts.store import SqlPeopleStore
 from storage.studies.recruitment import SqlRecruitmentStore
 from storage.studies.store import SqlStudyStore
+from storage.studies.webhooks import SqlWebhookStore
 from tests.fakes.databases import study_store as study_store
 from web.accounts.sign_in import me_routes, sign_in_routes
 from web.http.meter import Meter
@@ -44,8 +45,8 @@ def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     people.add("Ada", "long enough", "admin")
     return SimpleNamespace(
         studies=studies, study_store=store, people=people, study_members=StudyMembers(store), meter=Meter(),
-        recruitment=RecruitmentService(recruitment, store, studies, answers),
-        settings=SimpleNamespace(home=tmp_path, accel_redirect=""))
+        recruitment=RecruitmentService(recruitment, store, studies, answers), webhooks=SqlWebhookStore(store.engine),
+        settings=SimpleNamespace(home=tmp_path, accel_redirect="", webhook_receivers=("127.0.0.1",)))
 
 
 @pytest.fixture

@@ -1,0 +1,190 @@
+"""Messages of a study to a receiver that listens: what is told, repeated, refused, and listed on the page."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from annotation.recruitment.settings import settings_from
+from annotation.recruitment.trial import begin_test
+from annotation.recruitment.webhooks import secret_of
+from cir_core.errors import UnknownStudy
+from storage.studies.webhooks import SqlWebhookStore
+from tests.fakes.studies import make_study
+from tests.fakes.webhook_receiver import Receiver
+from tests.unit.web.recruitment.test_participant_routes import AGE, OLDER, begin, work
+from web.recruitment.webhooks import WebhookSender
+
+LATER = timedelta(days=3)
+
+
+@pytest.fixture
+def receiver():
+    receiver = Receiver()
+    yield receiver
+    receiver.close()
+
+
+@pytest.fixture
+def study(store, tmp_path):
+    return make_study(store, tmp_path, name="CIReVL against SEARLE", items=4, seats=2)
+
+
+@pytest.fixture
+def calls(services):
+    return services.webhooks
+
+
+@pytest.fixture
+def sender(services, store, calls):
+    return WebhookSender(services.recruitment, store, calls, ["127.0.0.1"])
+
+
+def invite(services, study, address, **settings):
+    door = services.recruitment.save(study, settings_from({"open": True, "webhook": address, **settings}))
+    return door, f"/take/{door.link.token}"
+
+
+def retry(calls, study):
+    """Make all that wait due now."""
+    return calls.again(study.study_id, datetime.now(UTC))
+
+
+def test_begun_finished_screened_out_and_over_quota(browser, services, study, receiver, sender, calls):
+    door, link = invite(services, study, receiver.address, questions=[AGE], people=1)
+    client = browser()
+    begin(client, link, "p1")
+    begin(browser(), link, "p2", {"agree": "yes", "q.age": "under 18"})
+    begin(browser(), link, "p3", OLDER)
+    work(client, link)
+    client.post(f"{link}/finish")
+    client.post(f"{link}/finish")                      # again changes nothing, and tells nothing
+    assert receiver.got == [] and calls.undelivered(study.study_id) == 4     # nobody waited for the receiver
+    assert sender.send_due() == 4 and sender.send_due() == 0
+    assert sorted((one.content["data"]["participant_id"], one.content["type"]) for one in receiver.got) == [
+        ("p1", "participant.begun"), ("p1", "participant.finished"), ("p2", "participant.screened-out"),
+        ("p3", "participant.over-quota")]
+    assert all(one.is_signed(secret_of(door.link)) for one in receiver.got)
+    assert calls.undelivered(study.study_id) == 0
+    assert len({one.headers["webhook-id"] for one in receiver.got}) == 4
+
+
+def test_who_stays_away_and_comes_back(browser, services, study, receiver, sender):
+    _, link = invite(services, study, receiver.address, minutes=30)
+    begin(browser(), link, "p1")
+    now = services.recruitment._clock()
+    services.recruitment._clock = services.studies._clock = lambda: now + timedelta(minutes=31)
+    begin(browser(), link, "p2")
+    begin(browser(), link, "p1")
+    sender.send_due()
+    assert sorted(one.content["type"] for one in receiver.got) == [
+        "participant.away", "participant.begun", "participant.begun", "participant.returned"]
+
+
+def test_a_failure_is_repeated_with_the_same_id(browser, services, study, receiver, sender, calls):
+    _, link = invite(services, study, receiver.address)
+    begin(browser(), link, "p1")
+    receiver.status = [500, 302, 200]
+    for problem in ("Answered with status 500.", "Answered with status 302."):
+        sender.send_due()
+        (call,) = calls.recent(study.study_id, 9)
+        assert (call.problem, call.delivered_at) == (problem, None) and call.next_at > datetime.now(UTC)
+        assert retry(calls, study) == 1
+    sender.send_due()
+    (call,) = calls.recent(study.study_id, 9)
+    assert call.delivered_at and call.next_at is None
+    assert [one.path for one in receiver.got] == 3 * ["/hook"]                # a redirect is not followed
+    assert len({one.headers["webhook-id"] for one in receiver.got}) == 1
+
+
+def test_gone_is_gone(browser, services, study, receiver, sender, calls):
+    _, link = invite(services, study, receiver.address)
+    begin(browser(), link, "p1")
+    receiver.status = [410]
+    sender.send_due()
+    assert calls.recent(study.study_id, 9)[0].next_at is None and calls.undelivered(study.study_id) == 1
+
+
+def test_two_processes_send_each_message_once_and_a_killed_ones_later(browser, services, study, receiver, calls):
+    _, link = invite(services, study, receiver.address)
+    begin(browser(), link, "p1")
+    now = datetime.now(UTC)
+    assert len(calls.take_due(now, now + timedelta(minutes=1), 9)) == 1       # by one that is killed then
+    assert SqlWebhookStore(calls.engine).take_due(now, now + timedelta(minutes=1), 9) == ()
+    assert len(calls.take_due(now + timedelta(minutes=2), now + LATER, 9)) == 1
+
+
+def test_an_address_inside_the_own_network_needs_the_setting(browser, services, study, store, receiver, calls):
+    _, link = invite(services, study, receiver.address)
+    begin(browser(), link, "p1")
+    for hosts, says in (((), "127.0.0.1 has no public address. Receivers in your own network are listed in "
+                             "CIRQUE_WEBHOOK_HOSTS."), (("localhost",), "no public address")):
+        retry(calls, study)
+        WebhookSender(services.recruitment, store, calls, hosts).send_due()
+        assert says in calls.recent(study.study_id, 9)[0].problem
+    assert receiver.got == []
+
+
+def test_a_receiver_that_is_away(browser, services, study, receiver, sender, calls):
+    _, link = invite(services, study, receiver.address)
+    receiver.close()
+    assert begin(browser(), link, "p1").url.path == f"{link}/work"            # the participant does not notice
+    sender.send_due()
+    assert calls.recent(study.study_id, 9)[0].problem.startswith("Not reached")
+
+
+def test_no_webhook_no_messages(browser, services, study, receiver, sender, calls):
+    _, link = invite(services, study, "")
+    begin(browser(), link, "p1")
+    assert calls.recent(study.study_id, 9) == ()
+    invite(services, study, receiver.address)
+    begin(browser(), link, "p2")
+    invite(services, study, "")                                               # taken away before it was sent
+    sender.send_due()
+    assert receiver.got == [] and "no webhook any more" in calls.recent(study.study_id, 9)[0].problem
+
+
+def test_a_test_run_as_a_participant_tells_nobody(browser, services, store, study, tmp_path, receiver, sender):
+    invite(services, study, receiver.address)
+    door = begin_test(store, services.recruitment, tmp_path, study)
+    begin(browser(), f"/take/{door.link.token}", "test")
+    assert sender.send_due() == 0
+
+
+def test_messages_go_with_their_study(browser, services, store, study, receiver, sender):
+    _, link = invite(services, study, receiver.address)
+    begin(browser(), link, "p1")
+    store.remove(study.study_id)
+    assert sender.send_due() == 0 and receiver.got == []
+    with pytest.raises(UnknownStudy):
+        store.study(study.study_id)
+
+
+def test_the_page_of_who_manages_has_key_messages_test_and_again(ada, services, study, receiver, calls):
+    shown = ada.get("/studies/recruitment", params={"study": study.name}).json()
+    assert shown["webhook"] is None
+    refused = ada.post("/studies/webhook-test", json={"study": study.name})
+    assert refused.status_code == 400 and "has no webhook. Enter its address" in refused.text
+    saved = ada.post("/studies/recruit", json={"study": study.name, "settings": {
+        **shown["settings"], "webhook": receiver.address}}).json()
+    door = services.recruitment.of_study(study)
+    assert saved["webhook"] == {"secret": secret_of(door.link), "undelivered": 0, "calls": []}
+    assert door.link.secret not in json.dumps(saved)
+    receiver.status = [503, 200]
+    for problem, delivered in (("Answered with status 503.", False), ("", True)):
+        listed = ada.post("/studies/webhook-test", json={"study": study.name}).json()["webhook"]
+        newest = listed["calls"][0]
+        assert (newest["event"], newest["problem"], bool(newest["delivered_at"])) == ("test", problem, delivered)
+    assert listed["undelivered"] == 0                                         # failed tests are not repeated
+    ada.post("/studies/recruit", json={"study": study.name, "settings": {**saved["settings"], "open": True}})
+    receiver.status = [410, 200]
+    door = services.recruitment.of_study(study)
+    begin(ada, f"/take/{door.link.token}", "p1")
+    sender = WebhookSender(services.recruitment, services.study_store, calls, ["127.0.0.1"])
+    sender.send_due()
+    assert ada.get("/studies/recruitment", params={"study": study.name}).json()["webhook"]["undelivered"] == 1
+    ada.post("/studies/webhook-again", json={"study": study.name})
+    sender.send_due()
+    assert ada.get("/studies/recruitment", params={"study": study.name}).json()["webhook"]["undelivered"] == 0
