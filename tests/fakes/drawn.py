@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from cir_core.gallery.paths import gallery_folder, read_header, write_header
 from tests.fakes import forked
 from tests.fakes.drawings import KEPT, copy_of, digest, sample
 
 
 def home(folder: Path, images: int, *, at: str = "sample") -> Path:
-    """A home with that many garments in ``at``, indexed as the gallery ``atelier``, split "test". The gallery reads the
-    images that are kept, not their copies."""
+    """A home with that many garments in ``at``, indexed as the gallery ``atelier``, split "test"."""
     kept = KEPT / digest("cir_core", "requirements.lock") / f"home-{images}"
 
     def make() -> None:    # elsewhere: an encoder stays in memory
@@ -26,7 +27,16 @@ def home(folder: Path, images: int, *, at: str = "sample") -> Path:
     copy_of(kept, folder, make)
     (folder / at).parent.mkdir(exist_ok=True)
     (folder / "sample").rename(folder / at)
+    read_own_images(folder, at)
     return folder
+
+
+def read_own_images(home: Path, at: str = "sample") -> None:
+    """Of a copy: tests that change an image must not change those that are kept for all."""
+    gallery = gallery_folder("atelier", home)
+    header = read_header(gallery)
+    assert header is not None
+    write_header(gallery, replace(header, source=str((home / at / "images").resolve())))
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ from PIL import Image
 from annotation.accounts.service import PeopleService
 from cir_core.gallery.gallery import open_gallery
 from storage.stores import open_stores
+from tests.fakes import drawn
 from tests.fakes.databases import ON_SQLITE, environment_of, settings_of
 from tests.fakes.forked import start
 from tests.fakes.mixed_folder import huge_png
@@ -62,6 +63,7 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
     folder = tmp_path_factory.mktemp("paths")
     own = folder / "home"
     shutil.copytree(home, own)
+    drawn.read_own_images(own)
     (own / ".env").write_text(MARKER)
     # Where the tests run on a server there is no such file; one that somebody left is no less secret.
     if not ON_SQLITE:
@@ -145,6 +147,7 @@ def test_an_image_is_an_id_and_no_path(place: Place, query: str) -> None:
 def test_a_link_put_in_place_of_a_gallerys_image_leads_nowhere(place: Place) -> None:
     """Whoever may write in a folder of images cannot have other files of the machine shown."""
     gallery = open_gallery("atelier", home=place.home)
+    assert gallery.path_of(gallery.ids[0]).is_relative_to(place.home.resolve()), "no other test reads these images"
     targets = (place.home / "cirque.db", place.home / ".env", Path("/etc/passwd"))
     for image_id, target in zip(gallery.ids[:3], targets, strict=True):
         image, address = gallery.path_of(image_id), f"/media/full?gallery=atelier&image={quote(image_id)}"
