@@ -88,7 +88,7 @@ def answered_by(verb: str, one: str, protocol: str) -> tuple[Column, Column, Col
     protocol."""
     return (
         Column("annotator", "text", f"who {verb}", lambda row: row.judgement.annotator),
-        Column("revision", "integer", f"how many answers this person gave to the {one}; this is the last one",
+        Column("revision", "integer", f"number of answers by this person to the {one}; this row is the last",
                lambda row: row.judgement.revision),
         Column("protocol", "text", f"{protocol} and version", lambda row: row.judgement.protocol),
     )

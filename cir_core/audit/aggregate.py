@@ -47,7 +47,7 @@ def aggregate(runs: Sequence[RetrieverRun], *, k: int = CUTOFF, min_support: int
     """
     check_comparable(runs)
     if k < 1:
-        raise DatasetError(f"K is {k}. Give a rank from 1 on.")
+        raise DatasetError(f"K is {k}. Give a rank of 1 or more.")
     if not 1 <= min_support <= len(runs):
         most = f"1 to {len(runs)}" if len(runs) > 1 else "1"
         raise DatasetError(f"The minimum support is {min_support}; give {most}, the number of retrievers.")

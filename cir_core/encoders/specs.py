@@ -139,7 +139,7 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
     if not plus and "/" in rest and not looks_like_path(rest):
         return parse_spec(rest)  # open_clip:ViT-B-32/openai means the same as without the prefix
     if not (config and weights):
-        raise EncoderUnavailable(f"Encoder '{text}' needs a config and a checkpoint with a plus sign between. {_FORMS}")
+        raise EncoderUnavailable(f"Encoder '{text}' needs a config and a checkpoint, joined by a plus sign. {_FORMS}")
     _check_suffix(weights)
     return EncoderSpec(text, "pair", config, weights=weights)
 

@@ -133,8 +133,8 @@ def remedy_for_all(name: str) -> str:
 def unreadable(name: str, error: Exception) -> str:
     """Why the gallery is refused after an error of reading it."""
     if isinstance(error, OSError) and not means_damage(error):
-        return (f"Gallery {quoted(name)} cannot be read: {error.strerror or error}. What is stored of it may be in "
-                "order: make its folder readable, or try again when fewer files are open.")
+        return (f"Gallery {quoted(name)} cannot be read: {error.strerror or error}. Its files may be intact: "
+                "make its folder readable, or try again when fewer files are open.")
     return f"Gallery {quoted(name)} is damaged ({error}). {remedy_for_all(name)}"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cir_core.methods.declared import Method
 
 
-ModelOption = Annotated[ModelChoice, typer.Option(help="The built-in language model, or the settings' one.")]
+ModelOption = Annotated[ModelChoice, typer.Option(help="The built-in language model, or the one in the settings.")]
 DomainOption = Annotated[Domain | None, typer.Option(
     help="What the images show, for language models (default: the data set's, else CIRQUE_DOMAIN).")]
 

@@ -40,7 +40,7 @@ def build(
     )] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Discard earlier results and start over.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Trial: the first images, not published.")] = None,
-    model: Annotated[ModelChoice, typer.Option(help="The built-in language model, or the settings' one.")] = (
+    model: Annotated[ModelChoice, typer.Option(help="The built-in language model, or the one in the settings.")] = (
         ModelChoice.settings),
     ray: RayOption = None,
 ) -> None:

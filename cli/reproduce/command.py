@@ -48,7 +48,7 @@ def reproduce(
     caption_mode: CaptionOption = None,
     pool: PoolOption = None,
     model: Annotated[ModelChoice | None, typer.Option(
-        help="The built-in language model, or the settings' one (default: built-in for the sample).")]
+        help="The built-in language model, or the one in the settings (default: built-in for the sample).")]
     = None,
     only: Annotated[list[str] | None, typer.Option(metavar="STEP", help="Only this step; repeatable.")] = None,
     skip: Annotated[list[str] | None, typer.Option(metavar="STEP", help="Not this step; repeatable.")] = None,

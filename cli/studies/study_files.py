@@ -97,8 +97,8 @@ def questions(
         with open_stores() as stores:
             study = stores.studies.study(kind)
         if (text := own_text(study)) is None:
-            raise StudyError(f"{study.name} asks {study.protocol}, a file of cirque. The newest of its kind: "
-                             f"cirque study questions {study.kind}")
+            raise StudyError(f"{study.name} uses {study.protocol}, which comes with cirque. Print the newest file "
+                             f"of this kind: cirque study questions {study.kind}")
     elif kind not in KINDS:
         raise StudyError(f"There is no kind of study {quoted(kind)}. There are: {', '.join(KINDS)}.")
     else:

@@ -57,10 +57,10 @@ def _changed(folder: ConstructionFolder, gallery: Gallery) -> str:
     if before and before != gallery.encoder.revision:
         return (f"The gallery {quoted(gallery.name)} was indexed with another encoder since: "
                 f"{folder.encoder('spec')} (revision {before}) constructed this benchmark, {gallery.encoder.spec} "
-                f"(revision {gallery.encoder.revision}) searches now. What is opened in the search screen gets other "
-                "ranks.")
+                f"(revision {gallery.encoder.revision}) searches now. Its sessions get other ranks on the "
+                "search screen.")
     digest = text_in(folder.card, "gallery_digest")
     if digest and digest != gallery.digest:
         return (f"The gallery {quoted(gallery.name)} has other images than when this benchmark was constructed. "
-                "What is opened in the search screen may get other ranks.")
+                "Its sessions may get other ranks on the search screen.")
     return ""

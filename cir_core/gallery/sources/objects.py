@@ -17,7 +17,7 @@ from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import Layout
 from cir_core.gallery.scan import Entry, Scan, spelled_id, unique_ids, without_ending
 from cir_core.gallery.sources.files import FileState
-from cir_core.gallery.sources.source import Reading, SourceAway, tag_of, too_large
+from cir_core.gallery.sources.source import NOT_BY_NAME, Reading, SourceAway, tag_of, too_large
 from cir_core.images.folders import IMAGE_SUFFIXES
 
 _STORE = re.compile(r"([a-z][a-z0-9+.-]*)://(.*)\Z", re.DOTALL)
@@ -149,7 +149,7 @@ class ObjectSource:
     def _scan(self) -> Scan:
         listed = self._files.listed()
         images = [one for one in listed if is_image(one.path)]
-        others = tuple((one.path, "is not an image, by its name.") for one in listed if not is_image(one.path))
+        others = tuple((one.path, NOT_BY_NAME) for one in listed if not is_image(one.path))
         paths = [spelled_id(one.path) for one in images]
         ids = unique_ids([without_ending(path) for path in paths], paths)
         return Scan(tuple(Entry(one, of.path, None, 0, of.size, of.tag) for one, of in zip(ids, images, strict=True)),

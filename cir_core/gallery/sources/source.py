@@ -60,5 +60,8 @@ def tag_of(*parts: object) -> int:
     return int.from_bytes(digest) >> 1 | 1
 
 
+NOT_BY_NAME = "does not have the name of an image file."
+
+
 def too_large(size: int) -> str:
     return f"is {size / 1e6:.0f} MB, too large for one image."

@@ -20,7 +20,7 @@ from cir_core.gallery.journal import Record
 from cir_core.gallery.paths import Layout
 from cir_core.gallery.scan import Entry, Scan, spelled_id, unique_ids
 from cir_core.gallery.sources.files import Files, FileState
-from cir_core.gallery.sources.source import Reading, tag_of, too_large
+from cir_core.gallery.sources.source import NOT_BY_NAME, Reading, tag_of, too_large
 from cir_core.gallery.sources.texts import caption_of, repeated
 from cir_core.images.folders import IMAGE_SUFFIXES
 from cir_core.support.files import write_atomically
@@ -141,7 +141,7 @@ def _list(file: BinaryIO, archive: FileState) -> _Listing:
                             ending != "json" or _key(name) not in found.captions):
                         found.captions[_key(name)] = text
                 elif ending not in _SIDE_FILES and not name.rpartition("/")[2].startswith("."):
-                    found.skipped.append((path, "is not an image, by its name."))
+                    found.skipped.append((path, NOT_BY_NAME))
     except (tarfile.TarError, EOFError, ValueError, OverflowError) as error:
         whole = f"after {counted(count, 'entry', 'entries')}" if count else "at its beginning"
         found.skipped.append((archive.path, f"is damaged or cut off {whole} ({error}); what comes before is used."))

@@ -57,7 +57,7 @@ def test_parse(text: str, kind: str, source: str, tag: str, weights: str, name: 
     ("/models/mine", "Write local-dir:/models/mine"),
     ("hub:org/name", "unknown prefix 'hub:'"),
     ("hf-hub:", "names nothing after the colon"),
-    ("open_clip:/a/c.json", "a plus sign between"),
+    ("open_clip:/a/c.json", "joined by a plus sign"),
     ("open_clip:/a/c.json+/b/w.npz", "Convert it to safetensors"),
     ("pic2word:", "names nothing after the colon"),
     ("pic2word:ViT-L-14/openai", "a backbone and a checkpoint with a colon between"),

@@ -121,7 +121,7 @@ def test_questions_of_ones_own(here, tmp_path):
     run("create", "sessions", "S", "--from-table", table, *asked)
     assert (items("S")[0].protocol, run("questions", "S", "--of-study")) == ("my-lab/1", OWN_QUESTIONS)
     run("create", "validity", "W", "--from-table", queries, "--images", here)
-    with pytest.raises(CirqueError, match="W asks circus/1, a file of cirque"):
+    with pytest.raises(CirqueError, match="W uses circus/1, which comes with cirque"):
         run("questions", "W", "--of-study")
 
 
