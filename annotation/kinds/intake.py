@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
-from annotation.records import Item, PlannedAssignment, Study, StudyImage, StudyPlan
+from annotation.records import Item, ItemOrder, PlannedAssignment, Study, StudyImage, StudyPlan
 from annotation.sources.tables.columns import Columns, Field
 from annotation.sources.tables.files import Table
 from annotation.sources.tables.pictures import PictureFiles
@@ -26,7 +26,8 @@ Design = Mapping[str, int]
 
 @dataclass(frozen=True)
 class DesignField:
-    """A number of a study's design. ``explained``: a sentence for the screen."""
+    """A number of a study's design. ``explained``: a sentence for the screen; ``choices``: what the numbers from 0
+    mean, if they are no amounts."""
 
     name: str
     title: str
@@ -34,8 +35,10 @@ class DesignField:
     least: int
     most: int
     explained: str = ""
+    choices: tuple[str, ...] = ()
 
 
+ORDERS: tuple[ItemOrder, ...] = ("random", "table")
 SECONDS = DesignField("seconds", "Seconds per item", 60, 1, 86_400, "Time per item, for the forecast.")
 SEED = DesignField("seed", "Random seed", 0, 0, 2**31 - 1, "The same seed assigns the same items.")
 PLAN = (
@@ -43,11 +46,15 @@ PLAN = (
     DesignField("overlap", "People per item", 1, 1, 1000, "How many people judge each item independently."),
     DesignField("agreement_items", "Agreement items", 0, 0, 100_000,
                 "Items for everyone, to compare all people with each other."),
+    DesignField("order", "Order of items", 0, 0, len(ORDERS) - 1,
+                "A sorted table can tell judges what they should not know.",
+                ("random, another for each person", "as in the table")),
     SECONDS, SEED)
 
 
 def plan_of(design: Design) -> StudyPlan:
-    return StudyPlan(design["people"], design["overlap"], design["agreement_items"], design["seed"])
+    return StudyPlan(design["people"], design["overlap"], design["agreement_items"], design["seed"],
+                     order=ORDERS[design["order"]])
 
 
 def plan_forecast(items: int, design: Design) -> Any:
@@ -123,7 +130,11 @@ class TableItems:
     notes: tuple[str, ...] = ()
 
     def create(self, new: NewStudy) -> Created:
-        """The study, with its guidelines, and closed unless it is ``accepting``, in one transaction."""
+        """The study, with its guidelines, and closed unless it is ``accepting``, in one transaction. Raises
+        ``StudyError`` for the order of anything but a table: audits and samples are sorted by what judges must not
+        know."""
+        if new.design.get("order") and self.source.get("form") != "table":
+            raise StudyError("Only the order of a table can be kept. Choose a random order.")
         store = _Completing(new)
         made = self.intake.create(replace(
             new, pictures=self.pictures, source={**self.source, **new.source}, store=cast(StudyStore, store)),

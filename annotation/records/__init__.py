@@ -51,6 +51,7 @@ from annotation.records.studies import GoldAnswer as GoldAnswer
 from annotation.records.studies import GoldItem as GoldItem
 from annotation.records.studies import GoldRole as GoldRole
 from annotation.records.studies import Item as Item
+from annotation.records.studies import ItemOrder as ItemOrder
 from annotation.records.studies import Judgement as Judgement
 from annotation.records.studies import MethodVote as MethodVote
 from annotation.records.studies import MetricScores as MetricScores

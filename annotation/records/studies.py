@@ -21,6 +21,8 @@ TEST_OF = "test_of"
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
 """``handed_on``: not done in time, and reassigned to another seat. A late answer is still saved."""
 EventKind = Literal["guidelines", "consent", "check", "finish", "care"]
+ItemOrder = Literal["random", "table"]
+"""In which each person gets the items: one of their own by the seed, or that of the table."""
 GoldRole = Literal["gold", "training"]
 """Of an item whose right answer is known. ``training``: it comes first, and the person is told; ``gold``: it is mixed
 in unseen."""
@@ -33,6 +35,7 @@ class StudyPlan:
     agreement_items: int      # additional items that everybody gets
     seed: int
     lease_hours: float = 168.0   # after this long without activity, open work may be reassigned
+    order: ItemOrder = "random"
 
 
 @dataclass(frozen=True)
@@ -327,6 +330,7 @@ class OpenAssignments:
     mine: frozenset[str]               # items the seat has or had
     block: Sequence[str]               # items of the agreement set
     now: datetime
+    numbers: Mapping[str, int] = field(default_factory=dict)   # of the items that are open or in the agreement set
     gold: Sequence[GoldItem] = ()
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from math import ceil
 from typing import TypeVar
@@ -25,16 +25,17 @@ def plan_places(items: Sequence[Item], plan: StudyPlan) -> list[PlannedAssignmen
 
     Loads of any two seats differ by one item at most. Strata, and the items that two seats share,
     are balanced greedily. Each seat has its own random order, with the agreement set spread evenly
-    through it. Raises ``StudyError`` for an impossible plan.
+    through it, or that of the table. Raises ``StudyError`` for an impossible plan.
     """
     _check(items, plan)
     ordered = sorted(items, key=lambda item: item.number)
     block = [item.item_id for item in ordered if item.in_block]
     own = _assign([item for item in ordered if not item.in_block], plan)
+    numbers = {item.item_id: item.number for item in ordered}
     assignments = []
     for seat in range(1, plan.seats + 1):
         rng = random.Random(f"{plan.seed}/order/{seat}")
-        order = _spread(_shuffled(own[seat], rng), _shuffled(block, rng))
+        order = _ordered(own[seat], block, plan, rng, numbers)
         assignments += [PlannedAssignment(item_id, seat, position) for position, item_id in enumerate(order)]
     return assignments
 
@@ -69,9 +70,17 @@ def reassign(work: OpenAssignments) -> list[Reassignment]:
             remaining[number] -= 1
 
     block = [item_id for item_id in work.block if item_id not in work.mine]
-    order = _spread(_shuffled(list(from_seat), rng), _shuffled(block, rng))
+    order = _ordered(list(from_seat), block, work.study.plan, rng, work.numbers)
     return [Reassignment(item_id, position, from_seat.get(item_id)) for position, item_id in enumerate(order,
                                                                                                        len(work.mine))]
+
+
+def _ordered(
+    own: Sequence[str], block: Sequence[str], plan: StudyPlan, rng: random.Random, numbers: Mapping[str, int],
+) -> list[str]:
+    if plan.order == "table":
+        return sorted([*own, *block], key=numbers.__getitem__)
+    return _spread(_shuffled(own, rng), _shuffled(block, rng))
 
 
 def _check(items: Sequence[Item], plan: StudyPlan) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,6 +27,8 @@ FromTable = Annotated[Path | None, typer.Option(
     metavar="FILE", help="Table of items: CSV, spreadsheet, JSON lines, Parquet, or a data set's file.")]
 ColumnsOption = Annotated[str | None, typer.Option(
     "--columns", metavar="FIELD=COLUMN,…", help="Meaning of the table's columns (default: by name).")]
+ItemOrder = Literal["random", "table"]
+Order = Annotated[ItemOrder, typer.Option(help="Random for each person, or as in the table.")]
 Pictures = Annotated[Path | None, typer.Option(help="Root folder of the images, or a ZIP.")]
 
 
@@ -46,15 +48,20 @@ class TableArgs:
     questions: OwnFile | None = None
 
 
-def design_of(people: int, overlap: int, block: int, seconds: float, seed: int | None) -> dict[str, int]:
+def design_of(
+    people: int, overlap: int, block: int, seconds: float, seed: int | None, order: ItemOrder,
+) -> dict[str, int]:
+    from annotation.kinds.intake import ORDERS
+
     return {"people": people, "overlap": overlap, "agreement_items": block, "seconds": round(seconds),
-            **({} if seed is None else {"seed": seed})}
+            "order": ORDERS.index(order), **({} if seed is None else {"seed": seed})}
 
 
-def refuse_without_table(columns: str | None) -> None:
-    """Raises ``SettingsError`` for ``--columns`` of another source."""
-    if columns:
-        raise SettingsError("--columns works only with --from-table.")
+def refuse_without_table(columns: str | None, order: ItemOrder = "random") -> None:
+    """Raises ``SettingsError`` for options of tables with another source."""
+    for option, given in (("--columns", columns), ("--order table", order == "table")):
+        if given:
+            raise SettingsError(f"{option} works only with --from-table.")
 
 
 def create_from_table(kind: str, name: str, asked: TableArgs) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from cir_core.errors import SettingsError
-from cli.studies.from_table import ColumnsOption, FromTable, Pictures, TableArgs, create_from_table, design_of
+from cli.studies.from_table import ColumnsOption, FromTable, Order, Pictures, TableArgs, create_from_table, design_of
 from cli.studies.study_files import QuestionsOption
 
 
@@ -20,6 +20,7 @@ def create_sessions(
     people: Annotated[int, typer.Option(min=1, max=1000, help="Planned number of people; more may join.")] = 1,
     overlap: Annotated[int, typer.Option(min=1, max=1000, help="People per item.")] = 1,
     agreement_items: Annotated[int, typer.Option(min=0, help="Items for everyone, to measure agreement.")] = 0,
+    order: Order = "random",
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Annotated[int, typer.Option(min=1, help="Seconds per item, for the forecast.")] = 120,
     questions: QuestionsOption = None,
@@ -35,5 +36,5 @@ def create_sessions(
                             "cirque construct judge FILE --gallery GALLERY --judge people --name NAME")
     create_from_table("sessions", name, TableArgs(
         from_table, images, gallery, columns,
-        design_of(people, overlap, agreement_items, seconds_per_item, seed), skip_missing, dry_run, as_json,
+        design_of(people, overlap, agreement_items, seconds_per_item, seed, order), skip_missing, dry_run, as_json,
         questions=own_questions("sessions", questions)))

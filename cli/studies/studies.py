@@ -18,6 +18,7 @@ from cli.studies import adjudication, participants, preference, preference_files
 from cli.studies.from_table import (
     ColumnsOption,
     FromTable,
+    Order,
     Pictures,
     TableArgs,
     create_from_table,
@@ -76,6 +77,7 @@ def create_validity(
     people: People = 1,
     overlap: Overlap = 1,
     agreement_items: Block = 0,
+    order: Order = "random",
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Seconds = 60.0,
     panel_size: Annotated[int | None, typer.Option(
@@ -101,9 +103,10 @@ def create_validity(
     if asked.source == "--from-table" and from_table is not None:
         asked.refuse_with_table(sample, panel_size)
         return create_from_table("validity", name, TableArgs(
-            from_table, images, gallery, columns, design_of(people, overlap, agreement_items, seconds_per_item, seed),
-            skip_missing, dry_run, as_json, questions=own))
-    refuse_without_table(columns)
+            from_table, images, gallery, columns,
+            design_of(people, overlap, agreement_items, seconds_per_item, seed, order), skip_missing, dry_run, as_json,
+            questions=own))
+    refuse_without_table(columns, order)
     settings = get_settings()
     with open_stores() as stores:
         check_name(stores.studies, name)

@@ -16,6 +16,7 @@ from cli.console import open_stores, out, print_notes, progress_bar
 from cli.studies.from_table import (
     ColumnsOption,
     FromTable,
+    Order,
     Pictures,
     TableArgs,
     create_from_table,
@@ -40,6 +41,7 @@ def create_targets(
     people: Annotated[int, typer.Option(min=1, max=1000, help="Planned number of people; more may join.")] = 1,
     overlap: Annotated[int, typer.Option(min=1, max=1000, help="People per item.")] = 1,
     agreement_items: Annotated[int, typer.Option(min=0, help="Items for everyone, to measure agreement.")] = 0,
+    order: Order = "random",
     seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Annotated[float, typer.Option(help="Seconds per item, for the forecast.")] = 90.0,
     questions: QuestionsOption = None,
@@ -61,9 +63,10 @@ def create_targets(
         if folder or subset or sample:
             raise StudyError("DIR, --subset and --sample do not go with --from-table: choose the rows in the table.")
         return create_from_table("targets", name, TableArgs(
-            from_table, images, gallery, columns, design_of(people, overlap, agreement_items, seconds_per_item, seed),
-            dry_run=dry_run, as_json=as_json, questions=own))
-    refuse_without_table(columns)
+            from_table, images, gallery, columns,
+            design_of(people, overlap, agreement_items, seconds_per_item, seed, order), dry_run=dry_run,
+            as_json=as_json, questions=own))
+    refuse_without_table(columns, order)
     if folder is None or gallery is None or images is not None:
         raise StudyError("Name the folder with the candidates, and --gallery with their images; or --from-table FILE "
                          "with --images or --gallery.")

@@ -109,7 +109,8 @@ def print_study(
               soft_wrap=True)
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
     block = counted(plan.agreement_items, kind.one, kind.many)
-    out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, seed {plan.seed}." if survey is None
+    out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, "
+              f"{'in the order of the table, ' if plan.order == 'table' else ''}seed {plan.seed}." if survey is None
               else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
     table = Table("seat", "person", "done", *(("unsure",) if kind.leaves_unsure else ()), "median", "last seen", "",
                   *(("finished, code",) if survey is not None else ()), box=None)

@@ -196,17 +196,18 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
                                .order_by(_seat.number).with_for_update()).all()
     names = {seat.number: seat.annotator for seat in seats}
     still_open = connection.execute(
-        select(tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id)
+        select(tables.assignments, _item.number).join(tables.study_items, _item.item_id == _assigned.item_id)
         .where(of_study, _assigned.state == "open", _assigned.seat != number, _item.in_block.is_(False),
                _assigned.dealt.is_(None))
         .order_by(_assigned.seat, _assigned.position)).all()
     mine = connection.execute(select(_assigned.item_id).where(of_study, _assigned.seat == number)).scalars()
-    block = connection.execute(select(_item.item_id).where(_item.study_id == study.study_id, _item.in_block)
-                               .order_by(_item.number)).scalars()
+    block = connection.execute(select(_item.item_id, _item.number).where(
+        _item.study_id == study.study_id, _item.in_block).order_by(_item.number)).all()
     return OpenAssignments(
         study=study, seat=number, seats=tuple(map(_as_policy_sees, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
-        mine=frozenset(mine), block=tuple(block), now=at, gold=read_gold(connection, study.study_id))
+        mine=frozenset(mine), block=tuple(row.item_id for row in block), now=at,
+        numbers={row.item_id: row.number for row in (*still_open, *block)}, gold=read_gold(connection, study.study_id))
 
 
 def _as_policy_sees(seat: Any) -> Seat:

@@ -63,6 +63,7 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
     shown.get_by_role("button", name="Close").click()
     page.get_by_label("People per item").fill("2")
     expect(page.get_by_text("100 judgements")).to_be_visible()          # 50 items, two people each
+    page.get_by_label("Order of items").select_option("as in the table")
     page.get_by_label("What people are asked").select_option("own")     # begins from cirque's
     expect(page.get_by_text("No faults in my-lab/1.")).to_be_visible()
     written = page.get_by_label("Questions, as TOML")
@@ -98,6 +99,7 @@ def test_from_a_table_to_the_first_judgement_of_a_stranger(open_page, browser, a
         assert phone.evaluate("document.documentElement.scrollWidth") <= 390
         phone.get_by_role("button", name="Begin").click()
         at_rest(phone)
+        expect(phone.get_by_role("heading", name="make it 0")).to_be_visible()   # the table's first row
         phone.get_by_role("button", name="Fair").click()
         phone.get_by_role("button", name="Save and continue").click()
         expect(phone.get_by_text("1 of 50").first).to_be_visible()

@@ -175,7 +175,7 @@ interface SurveySettings {
 }
 interface Study {
   id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; archived: boolean; created_at: string; created_by: string; seats: number;
-  plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number }; counts: Counts; source: [string, string][];
+  plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number; order: "random" | "table" }; counts: Counts; source: [string, string][];
   survey?: SurveySettings;
 }
 interface SeatProgress {
@@ -382,7 +382,7 @@ type DraftFiles = Record<DraftPart, { name: string; bytes: number }[]>;
 interface NewKind {
   kind: Kind; title: string; one: string; many: string; about: string;
   fields: { name: string; title: string; required: boolean; many: boolean; least: number }[];
-  design: { name: string; title: string; value: number; least: number; most: number; explained: string }[];
+  design: { name: string; title: string; value: number; least: number; most: number; explained: string; choices: string[] }[];
   asks: string; protocol: string; earlier: { study: string; protocol: string }[];
 }
 /** A file of questions of one's own; `own`: whether the study asks it. */

@@ -79,7 +79,7 @@ export async function newView(/** @type {Screen} */ screen) {
     const proposed = !source() && table?.kind && table.kind !== kind.kind ? kinds.find((one) => one.kind === table?.kind) : null;
     tellIn(other, proposed && table ? `${table.file} looks like a table of another kind: ${proposed.title}. ${proposed.about}` : "");
     if (table) columnPart.replaceChildren(...columnFields(kind, table, typed.columns[kind.kind] ??= structuredClone(table.columns[kind.kind] ?? {}), () => { keep(); check(); }));
-    design = designPart(kind, typed.design[kind.kind] ??= {}, keep);
+    design = designPart(kind, designOf(), keep, Boolean(source()));
     questions.stop();
     questions = questionsOf(kind, typed.questions[kind.kind] ??= { own: false, text: "" });
     designBox.replaceChildren(design.element, h("h3", { text: "Questions" }), questions.element);
@@ -112,7 +112,12 @@ export async function newView(/** @type {Screen} */ screen) {
     soon.stop();
     if ((table || source()) && !lacks.length && there) soon.start(reads);
   };
-  const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: typed.design[typed.kind] ?? {},
+  function designOf() {
+    const of = typed.design[typed.kind] ??= {};
+    if (source()) delete of.order; // of tables only
+    return of;
+  }
+  const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: designOf(),
     ...(source() ? { source: typed.source, sample: typed.sample ? Number(typed.sample) : null } : {}) });
   async function reads() {
     const mine = ++asked;

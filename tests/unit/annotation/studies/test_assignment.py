@@ -119,6 +119,29 @@ def test_each_seat_has_an_order_of_its_own_with_the_block_evenly_through_it() ->
     assert len(set(blocks)) == 3   # the block's order is each seat's own too
 
 
+@settings(max_examples=40, deadline=None)
+@given(plans(), st.randoms())
+def test_in_the_order_of_the_table_everybody_goes_from_top_to_bottom(case: tuple[list[Item], StudyPlan], rng) -> None:
+    """Whatever the order in which items come; who judges what is as with a random order."""
+    given_items, plan = case
+    random_order = plan_places(given_items, plan)
+    rng.shuffle(given_items)
+    places = plan_places(given_items, replace(plan, order="table"))
+    number = {item.item_id: item.number for item in given_items}
+    for seat in range(1, plan.seats + 1):
+        mine = sorted((place for place in places if place.seat == seat), key=lambda place: place.position)
+        assert [place.position for place in mine] == list(range(len(mine)))
+        assert all(number[one.item_id] < number[other.item_id] for one, other in pairwise(mine))
+    assert {(place.item_id, place.seat) for place in places} == {(place.item_id, place.seat) for place in random_order}
+
+
+def test_work_that_is_taken_over_follows_in_the_order_of_the_table() -> None:
+    table = Table(items(60, block=6), StudyPlan(3, 1, 6, seed=5, order="table"))
+    taken = table.join(4)
+    numbers = [table.numbers[one.item_id] for one in sorted(taken, key=lambda one: one.position)]
+    assert numbers == sorted(numbers) and len([one for one in taken if one.from_seat is None]) == 6 < len(taken)
+
+
 @pytest.mark.parametrize("by_turns", [True, False])
 def test_no_position_tells_the_stratum_whatever_the_order_of_the_source(by_turns: bool) -> None:
     """800 items of two strata, which take turns in the source or stand one after the other; 200 for each seat."""
@@ -168,6 +191,7 @@ class Table:
     def __init__(self, given_items: list[Item], plan: StudyPlan) -> None:
         self.study = Study("study", "Study", "validity", "circus/1", plan, True, {}, {}, "local", NOW)
         self.block = [item.item_id for item in given_items if item.in_block]
+        self.numbers = {item.item_id: item.number for item in given_items}
         self.seats = {n: Seat("study", n, f"person {n}", NOW, NOW) for n in range(1, plan.seats + 1)}
         self.rows = {(place.item_id, place.seat): Assignment(
             place.item_id, place.seat, place.position, "open", f"person {place.seat}")
@@ -177,7 +201,7 @@ class Table:
         return OpenAssignments(
             self.study, seat, list(self.seats.values()),
             [a for a in self.rows.values() if a.state == "open" and a.seat != seat and a.item_id not in self.block],
-            frozenset(a.item_id for a in self.rows.values() if a.seat == seat), self.block, NOW,
+            frozenset(a.item_id for a in self.rows.values() if a.seat == seat), self.block, NOW, self.numbers,
         )
 
     def join(self, seat: int) -> list[Reassignment]:

@@ -76,6 +76,31 @@ def test_a_target_study_in_either_shape(here, tmp_path):
         run("create", "targets", "X", "--from-table", wrong, "--images", here)
 
 
+@pytest.mark.parametrize("kind", ["validity", "sessions", "targets"])
+def test_everybody_in_the_order_of_the_table(here, tmp_path, kind):
+    head, row = {
+        "validity": (("ref", "tgt", "text"), lambda n: ("a", "b", f"text {n}")),
+        "sessions": (("session", "reference", "text", "target"), lambda n: (f"s{n}", "a", f"text {n}", "b")),
+        "targets": (("reference", "text", "candidate"), lambda n: ("a", f"text {n}", "b|c"))}[kind]
+    table = csv_of(tmp_path / "t.csv", head, *map(row, range(12)))
+    run("create", kind, "T", "--from-table", table, "--images", here, "--people", 3, "--overlap", 2, "--order", "table")
+    study, found, _ = items("T")
+    with open_stores() as stores:
+        places = stores.studies.assignments(study.study_id)
+    number = {item.item_id: item.number for item in found}
+    for seat in (1, 2, 3):
+        mine = [number[one.item_id] for one in sorted(places, key=lambda one: one.position) if one.seat == seat]
+        assert mine == sorted(mine) and len(mine) == 8          # 12 × 2 / 3
+    assert study.plan.order == "table" and "in the order of the table" in run("show", "T")
+
+
+def test_no_other_source_keeps_its_order(here, tmp_path):
+    """It may be sorted by what judges must not know."""
+    for kind, source in (("validity", ["--from-sessions"]), ("targets", [tmp_path, "--gallery", "g"])):
+        said = refused("create", kind, "T", *source, "--order", "table")
+        assert said == "--order table works only with --from-table."
+
+
 def test_a_preference_study(here, tmp_path):
     table = csv_of(tmp_path / "q.csv", ("text", "reference", "results slerp", "results CIReVL"),
                    ("redder", "a", "a|b|c|d|e|f", "g|h|i|j|k"), ("no belt", "b", "a|c|d|e|f", "c|d|e|f|g"))

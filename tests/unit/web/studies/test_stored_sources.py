@@ -100,6 +100,16 @@ def test_a_sample_is_as_large_as_was_asked_and_stratified(page) -> None:
         assert answer.status_code == 400 and said in answer.json()["problem"]
 
 
+@pytest.mark.parametrize(("key", "kind"), [
+    ("audit/colours-1", "validity"), ("construction/built", "sessions"), ("construction/found", "targets")])
+def test_the_order_of_a_source_that_may_be_sorted_by_what_is_hidden_is_never_kept(page, services, key, kind) -> None:
+    source = {"key": key, "kind": kind, "gallery": "colours"}
+    refused = page.post("/studies/new/create", json=asked(page, source, name="In order", open=True,
+                                                          design={"order": 1}))
+    assert refused.status_code == 400 and "Only the order of a table can be kept" in refused.json()["problem"]
+    assert "In order" not in [study.name for study in services.study_store.studies()]
+
+
 @pytest.mark.parametrize(("changed", "said"), [
     ({"key": "audit/none"}, "There is no source 'audit/none'"),
     ({"key": "audit/../galleries"}, "There is no source"),
