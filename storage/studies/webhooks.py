@@ -34,7 +34,7 @@ class SqlWebhookStore:
                 .order_by(_call.created_at.desc(), _call.call_id).limit(most)))
 
     def take_due(self, at: datetime, until: datetime, most: int) -> Sequence[WebhookCall]:
-        due = select(_calls).where(_call.next_at <= at).order_by(_call.next_at).limit(most)
+        due = select(_calls).where(_call.next_at <= at).order_by(_call.next_at, _call.call_id).limit(most)
         with reading(self.engine) as connection:   # most looks find nothing, and lock nothing
             found = records_from(WebhookCall, connection.execute(due))
         if not found:

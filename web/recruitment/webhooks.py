@@ -56,7 +56,8 @@ class WebhookSender:
                 _log.exception("Messages to webhooks cannot be sent.")
 
     def send_due(self) -> int:
-        """Send what is due, some at a time; returns how many were tried. Raises ``StorageError``."""
+        """Send what is due, some at a time; returns how many were tried. Raises ``StorageError``, and ``StudyError`` for
+        a study whose settings are damaged; the messages of others are sent."""
         now = datetime.now(UTC)
         due = self._calls.take_due(now, now + _TAKEN, _AT_ONCE)
         if due:
@@ -70,7 +71,10 @@ class WebhookSender:
         return asyncio.run(self._send(call))
 
     async def _send_all(self, calls: Sequence[WebhookCall]) -> None:
-        await asyncio.gather(*map(self._send, calls))
+        ends = await asyncio.gather(*map(self._send, calls), return_exceptions=True)
+        for error in ends:   # after all others were sent
+            if isinstance(error, BaseException):
+                raise error
 
     async def _send(self, call: WebhookCall) -> WebhookCall:
         try:

@@ -7,11 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy import update
 
 from annotation.recruitment.settings import settings_from
 from annotation.recruitment.trial import begin_test
 from annotation.recruitment.webhooks import secret_of
-from cir_core.errors import UnknownStudy
+from cir_core.errors import StudyError, UnknownStudy
+from storage.engine.database import writing
+from storage.mapping import tables
 from storage.studies.webhooks import SqlWebhookStore
 from tests.fakes.studies import make_study
 from tests.fakes.webhook_receiver import Receiver
@@ -132,6 +135,22 @@ def test_an_address_inside_the_own_network_needs_the_setting(browser, services, 
         send(WebhookSender(services.recruitment, store, calls, hosts))
         assert says in calls.recent(study.study_id, 9)[0].problem
     assert receiver.got == []
+
+
+def test_a_study_with_damaged_settings_keeps_no_other_from_its_messages(
+    browser, services, study, store, tmp_path, receiver, sender, calls,
+):
+    other = make_study(store, tmp_path, name="Another", items=4, seats=2)
+    for one in (study, other):
+        begin(browser(), invite(services, one, receiver.address)[1], "p1")
+    with writing(store.engine) as connection:
+        recruited = tables.recruitments
+        connection.execute(update(recruited).where(recruited.c.study_id == study.study_id).values(
+            settings={"webhook": receiver.address, "people": "many"}))
+    with pytest.raises(StudyError, match="people"):
+        send(sender)
+    assert [one.content["data"]["study"] for one in receiver.got] == ["Another"]
+    assert (calls.undelivered(study.study_id), calls.undelivered(other.study_id)) == (1, 0)
 
 
 def test_a_receiver_that_is_away(browser, services, study, receiver, sender, calls):
