@@ -101,8 +101,8 @@ class Settings(BaseSettings):
             "address: any name."))
     webhook_hosts: str = Field("",
         description=(
-            "Hosts in your own network that webhooks of studies may be sent to, comma-separated. All others need a "
-            "public address."))
+            "Receivers of webhooks in your own network, comma-separated: `HOST:PORT`, `HOST` for ports 80 and 443, or "
+            "`HOST:*`. All others need https and a public address."))
     frame_ancestors: str = Field("",
         description=(
             "Origins of sites that may frame cirque, comma-separated, such as `https://*.example.org`; `self` is"

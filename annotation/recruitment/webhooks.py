@@ -31,27 +31,31 @@ class WebhookStore(Protocol):
     def undelivered(self, study_id: str) -> int:
         """How many wait or were given up; tests do not count."""
 
-    def take_due(self, at: datetime, until: datetime, most: int) -> Sequence[WebhookCall]:
-        """Messages that are due, for this caller alone until then. Several processes may ask at once."""
+    def take_due(self, at: datetime, taken: timedelta, most: int, each: int) -> Sequence[WebhookCall]:
+        """At most so many messages that are due, and ``each`` of a study, for this caller alone for the time ``taken``,
+        which their ``next_at`` tells. Several processes may ask at once."""
 
-    def tried(self, call: WebhookCall) -> None:
-        """Save the outcome of an attempt."""
+    def tried(self, outcomes: Sequence[tuple[WebhookCall, WebhookCall]]) -> None:
+        """Save messages after an attempt, given as they were taken and as they are now; nothing of one that another
+        process has taken since."""
 
-    def again(self, study_id: str, at: datetime) -> int:
-        """Make all undelivered messages due; returns how many. Tests are left out."""
+    def again(self, study_id: str, at: datetime) -> None:
+        """Make all undelivered messages due. Tests are left out."""
 
 
 def secret_of(link: Recruitment) -> str:
-    """The key that receivers check signatures with."""
-    derived = hmac.new(link.secret.encode(), f"webhook/{link.study_id}".encode(), hashlib.sha256).digest()
+    """The key that receivers check signatures with: another one for another address."""
+    what = f"webhook/{link.study_id}/{link.settings.get('webhook', '')}"
+    derived = hmac.new(link.secret.encode(), what.encode(), hashlib.sha256).digest()
     return _PREFIX + base64.b64encode(derived).decode()
 
 
 def body_of(call: WebhookCall, study: Study, who: Participant | None) -> bytes:
-    """The message. The same at each attempt, but for the study's name if that was changed."""
+    """The message. The same at each attempt, but for the study's name if that was changed. Nothing in it leads from an
+    id to the name in judgements."""
     data: dict[str, object] = {"study": study.name, "study_id": study.study_id}
     if who is not None:
-        data |= {"participant_id": who.participant_id, "annotator": who.annotator, "site": dict(who.site)}
+        data |= {"participant_id": who.participant_id, "site": dict(who.site)}
     return json.dumps({"type": "webhook.test" if call.event == "test" else f"participant.{call.event}",
                        "timestamp": call.created_at.isoformat(), "data": data}, ensure_ascii=False).encode()
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import Connection, Engine, func, insert, select, update
 
@@ -33,32 +35,43 @@ class SqlWebhookStore:
                 select(_calls).where(_call.study_id == study_id)
                 .order_by(_call.created_at.desc(), _call.call_id).limit(most)))
 
-    def take_due(self, at: datetime, until: datetime, most: int) -> Sequence[WebhookCall]:
-        due = select(_calls).where(_call.next_at <= at).order_by(_call.next_at, _call.call_id).limit(most)
+    def take_due(self, at: datetime, taken: timedelta, most: int, each: int) -> Sequence[WebhookCall]:
+        order = (_call.next_at, _call.call_id)   # in one order: processes do not wait for each other in a circle
+        place = func.row_number().over(partition_by=_call.study_id, order_by=order).label("place")
+        ranked = select(_call.call_id, place).where(_call.next_at <= at).subquery()
+        due = select(_calls).join(ranked, ranked.c.call_id == _call.call_id).where(
+            ranked.c.place <= each).order_by(*order).limit(most)
         with reading(self.engine) as connection:   # most looks find nothing, and lock nothing
             found = records_from(WebhookCall, connection.execute(due))
         if not found:
             return ()
         with writing(self.engine) as connection:
-            return tuple(call for call in found if connection.execute(
-                update(_calls).where(_call.call_id == call.call_id, _call.next_at == call.next_at)
-                .values(next_at=until)).rowcount)
+            until = max(at, datetime.now(UTC)) + taken   # after the wait for the lock
+            return tuple(replace(call, next_at=until) for call in found if connection.execute(
+                update(_calls).where(*_as_it_was(call)).values(next_at=until)).rowcount)
 
-    def tried(self, call: WebhookCall) -> None:
+    def tried(self, outcomes: Sequence[tuple[WebhookCall, WebhookCall]]) -> None:
         with writing(self.engine) as connection:
-            connection.execute(update(_calls).where(_call.call_id == call.call_id).values(
-                attempts=call.attempts, next_at=call.next_at, delivered_at=call.delivered_at, problem=call.problem))
+            for before, after in sorted(outcomes, key=lambda one: one[0].call_id):
+                connection.execute(update(_calls).where(*_as_it_was(before)).values(
+                    attempts=after.attempts, next_at=after.next_at, delivered_at=after.delivered_at,
+                    problem=after.problem))
 
-    def again(self, study_id: str, at: datetime) -> int:
+    def again(self, study_id: str, at: datetime) -> None:
         with writing(self.engine) as connection:
-            return connection.execute(update(_calls).where(
+            connection.execute(update(_calls).where(
                 _call.study_id == study_id, _call.delivered_at.is_(None), _call.event != "test",
-            ).values(next_at=at, attempts=0)).rowcount
+            ).values(next_at=at, attempts=0))
 
     def undelivered(self, study_id: str) -> int:
         with reading(self.engine) as connection:
             return connection.execute(select(func.count()).where(
                 _call.study_id == study_id, _call.delivered_at.is_(None), _call.event != "test")).scalar_one()
+
+
+def _as_it_was(call: WebhookCall) -> tuple[Any, Any]:
+    """Conditions for a message that nobody else has taken since."""
+    return _call.call_id == call.call_id, _call.next_at == call.next_at
 
 
 def note_call(connection: Connection, participant: Participant, event: WebhookEvent) -> None:

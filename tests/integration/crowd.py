@@ -46,7 +46,7 @@ class Server:
         self._starts += 1
         log = self.logs / f"app-{self._starts}.log"
         environment = environment_of(self.home, CIRQUE_PORT=str(self._port), CIRQUE_HOST="127.0.0.1",
-                                     CIRQUE_GALLERY="none", CIRQUE_WEBHOOK_HOSTS="127.0.0.1")
+                                     CIRQUE_GALLERY="none", CIRQUE_WEBHOOK_HOSTS="127.0.0.1:*")
         with log.open("w") as stream:
             self._process = start("app.py", environment=environment, output=stream)
         process = self._process

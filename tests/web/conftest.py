@@ -51,7 +51,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def app(home: Path) -> Iterator[App]:
-    with serving(home, home.parent / "app.log", CIRQUE_WEBHOOK_HOSTS="127.0.0.1") as app:
+    with serving(home, home.parent / "app.log", CIRQUE_WEBHOOK_HOSTS="127.0.0.1:*") as app:
         yield app
 
 

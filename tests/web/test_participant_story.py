@@ -88,6 +88,9 @@ def test_a_webhook_from_its_address_to_its_messages(open_page, app, link, receiv
     page = open_page("/studies?study=Method%20A%20against%20B&tab=invite")
     box = page.locator(".cq-sthook")
     box.locator("summary").click()
+    title = page.get_by_label("Title that participants see")
+    page.get_by_text("Consent, screening, quotas, ends").click()
+    title.fill("A title that is not saved yet")
     box.get_by_label("Address").fill(receiver.address)
     box.get_by_role("button", name="Save").click()
     box.get_by_text("No message has been sent yet.").wait_for()
@@ -96,6 +99,11 @@ def test_a_webhook_from_its_address_to_its_messages(open_page, app, link, receiv
         box.get_by_role("button", name="Send a test").click()
         box.get_by_text(said, exact=said == "delivered").wait_for()
     assert box.get_by_role("row").count() == 3 and page.locator("details.cq-sthook[open]").count() == 1
+    assert title.input_value() == "A title that is not saved yet"
+    page.get_by_role("button", name="Pause").click()                 # it saves all settings, with the webhook's
+    page.get_by_role("button", name="Let people in").click()
+    page.get_by_role("button", name="Pause").wait_for()
+    assert box.get_by_label("Address").input_value() == receiver.address
     with httpx.Client(base_url=app.url, timeout=PATIENCE) as participant:
         participant.post(f"{link}?PROLIFIC_PID=p1", data={"agree": "yes", "q.age": "under 18"})
     wait_for(lambda: len(receiver.got) == 3)

@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 import httpx
-import safehttpx
 
 from annotation.records import Study, WebhookCall
 from annotation.recruitment.service import RecruitmentService
 from annotation.recruitment.webhooks import WebhookStore, after_attempt, body_of, headers_of, secret_of
 from annotation.studies.store import StudyStore
-from cir_core.errors import CirqueError, UnknownStudy
+from cir_core.errors import CirqueError, StorageError, UnknownStudy
 from cir_core.support.downloads import Validate, public_address
 from cir_core.types.records import new_id
 from web.services import Services
@@ -23,95 +23,148 @@ from web.services import Services
 _log = logging.getLogger("cirque.webhooks")
 _EVERY = 3.0          # seconds between looks
 _SECONDS = 15.0       # for an answer
-_TAKEN = timedelta(seconds=2 * _SECONDS)   # if this process ends, another one tries then
-_AT_ONCE = 16
+_TAKEN = timedelta(minutes=1)   # if this process ends, another one tries then
+_AT_ONCE, _OF_A_STUDY = 16, 4   # messages: a receiver that is slow delays those of other studies by one attempt
 _GONE = 410
+_USUAL_PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class _Message:
+    address: str
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class _Failed:
+    """``final``: another attempt would fail too."""
+
+    problem: str
+    final: bool = False
 
 
 class WebhookSender:
-    """Sends what is due. ``hosts``: names of receivers in networks of one's own; ``validate`` returns a public address
-    of any other host, or raises ``ValueError``. Thread-safe."""
+    """Sends what is due. ``hosts``: receivers in networks of one's own, as ``HOST``, ``HOST:PORT`` or ``HOST:*``;
+    ``validate`` returns a public address of any other host, or raises ``ValueError``; ``seconds`` for an answer.
+    Thread-safe."""
 
     def __init__(self, recruitment: RecruitmentService, studies: StudyStore, calls: WebhookStore,
-                 hosts: Sequence[str] = (), validate: Validate = public_address) -> None:
-        self._recruitment, self._studies, self._calls, self._validate = recruitment, studies, calls, validate
-        self._hosts = frozenset(host.lower() for host in hosts)
-        self._over = threading.Event()
+                 hosts: Collection[str] = (), validate: Validate = public_address, seconds: float = _SECONDS) -> None:
+        self._recruitment, self._studies, self._calls = recruitment, studies, calls
+        self._hosts, self._validate, self._seconds = frozenset(map(str.lower, hosts)), validate, seconds
+        self._over, self._thread = threading.Event(), threading.Thread(target=self._run, name="cirque-webhooks",
+                                                                       daemon=True)
 
     def start(self) -> None:
-        threading.Thread(target=self._run, name="cirque-webhooks", daemon=True).start()
+        self._thread.start()
 
     def stop(self) -> None:
-        """No further attempt is begun."""
+        """No further attempt is begun; one that has begun is waited for briefly."""
         self._over.set()
+        if self._thread.is_alive():
+            self._thread.join(1)
 
     def _run(self) -> None:
+        said = ""
         while not self._over.wait(_EVERY):
             try:
-                while self.send_due() == _AT_ONCE and not self._over.is_set():
+                while self.send_due() and not self._over.is_set():
                     pass
+                said = ""
             except CirqueError as error:   # the database is away: looked at again
-                _log.warning("Messages to webhooks cannot be sent yet (%s).", error)
+                if str(error) != said:
+                    said = str(error)
+                    _log.warning("Messages to webhooks cannot be sent yet (%s).", error)
             except Exception:
+                if self._over.is_set():   # the interpreter is ending
+                    return
                 _log.exception("Messages to webhooks cannot be sent.")
 
     def send_due(self) -> int:
-        """Send what is due, some at a time; returns how many were tried. Raises ``StorageError``, and ``StudyError`` for
-        a study whose settings are damaged; the messages of others are sent."""
-        now = datetime.now(UTC)
-        due = self._calls.take_due(now, now + _TAKEN, _AT_ONCE)
-        if due:
-            asyncio.run(self._send_all(due))
+        """Send what is due, some at a time; returns how many were tried. Raises ``StorageError``; what had been taken
+        is tried again later."""
+        due = self._calls.take_due(datetime.now(UTC), _TAKEN, _AT_ONCE, _OF_A_STUDY)
+        self._send(due)
         return len(due)
 
-    def test(self, study: Study) -> WebhookCall:
-        """Send a test at once; returns its outcome. Raises ``StorageError``."""
-        call = WebhookCall(new_id(), study.study_id, "test", None, datetime.now(UTC))
+    def test(self, study: Study) -> None:
+        """Send a test at once, and store its outcome. Raises ``StorageError``."""
+        now = datetime.now(UTC)
+        call = WebhookCall(new_id(), study.study_id, "test", None, now, next_at=now + _TAKEN)
         self._calls.add(call)
-        return asyncio.run(self._send(call))
+        self._send([call])
 
-    async def _send_all(self, calls: Sequence[WebhookCall]) -> None:
-        ends = await asyncio.gather(*map(self._send, calls), return_exceptions=True)
-        for error in ends:   # after all others were sent
-            if isinstance(error, BaseException):
-                raise error
+    def _send(self, calls: Sequence[WebhookCall]) -> None:
+        """The database is read before, and written after, any receiver is waited for."""
+        if not calls:
+            return
+        messages = [self._message(call) for call in calls]
+        ends = asyncio.run(self._post_all(messages))
+        now = datetime.now(UTC)
+        self._calls.tried([(call, after_attempt(call, now, end.problem, final=end.final) if end else after_attempt(
+            call, now, "")) for call, end in zip(calls, ends, strict=True)])
 
-    async def _send(self, call: WebhookCall) -> WebhookCall:
+    def _message(self, call: WebhookCall) -> _Message | _Failed:
         try:
             door = self._recruitment.of_study(self._studies.study(call.study_id))
-        except UnknownStudy:   # deleted just now, with its messages
-            return call
-        address = door.settings.webhook
-        if not address:
-            tried = after_attempt(call, datetime.now(UTC), "The study has no webhook any more.", final=True)
-        else:
-            who = call.participant_id and self._recruitment.store.participant(call.study_id, call.participant_id)
-            body = body_of(call, door.study, who or None)
-            headers = headers_of(call.call_id, datetime.now(UTC), body, secret_of(door.link))
-            problem, final = await self._post(address, body, dict(headers))
-            tried = after_attempt(call, datetime.now(UTC), problem, final=final)
-        self._calls.tried(tried)
-        return tried
+        except UnknownStudy:
+            return _Failed("The study was removed.", final=True)
+        except StorageError:
+            raise
+        except CirqueError as error:
+            return _Failed(f"The study's settings are damaged ({error}).")
+        if not door.settings.webhook:
+            return _Failed("The study has no webhook any more.", final=True)
+        who = call.participant_id and self._recruitment.store.participant(call.study_id, call.participant_id)
+        body = body_of(call, door.study, who or None)
+        return _Message(door.settings.webhook, dict(headers_of(
+            call.call_id, datetime.now(UTC), body, secret_of(door.link))), body)
 
-    async def _post(self, address: str, body: bytes, headers: dict[str, str]) -> tuple[str, bool]:
-        """What went wrong ("": nothing), and whether it would again."""
+    async def _post_all(self, messages: Sequence[_Message | _Failed]) -> Sequence[_Failed | None]:
+        return await asyncio.gather(*(
+            _known(one) if isinstance(one, _Failed) else self._post(one) for one in messages))
+
+    async def _post(self, message: _Message) -> _Failed | None:
         try:
-            async with asyncio.timeout(_SECONDS):
-                host = httpx.URL(address).host
-                transport = (httpx.AsyncHTTPTransport() if host.lower() in self._hosts
-                             else safehttpx.AsyncSecureTransport(await self._validate(host)))
+            async with asyncio.timeout(self._seconds):
+                url = httpx.URL(message.address)
+                to = await self._place_of(url)
+                if isinstance(to, _Failed):
+                    return to
                 async with (
-                    httpx.AsyncClient(transport=transport, trust_env=False, timeout=_SECONDS) as client,
-                    client.stream("POST", address, content=body, headers=headers, follow_redirects=False) as answer,
+                    httpx.AsyncClient(trust_env=False, timeout=self._seconds) as client,
+                    client.stream(
+                        "POST", to, content=message.body, follow_redirects=False,
+                        headers={**message.headers, "Host": url.netloc.decode("ascii")},
+                        extensions={"sni_hostname": url.raw_host.decode("ascii")}) as answer,
                 ):
                     status = answer.status_code
         except TimeoutError:
-            return f"No answer within {_SECONDS:g} seconds.", False
+            return _Failed(f"No answer within {self._seconds:g} seconds.")
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, ValueError) as error:
+            return _Failed(f"Not reached ({type(error).__name__}).")
+        return None if 200 <= status < 300 else _Failed(f"Answered with status {status}.", status == _GONE)
+
+    async def _place_of(self, url: httpx.URL) -> httpx.URL | _Failed:
+        """``url`` at the address that was found to be public, and at no other; or itself, if its host is listed."""
+        host, port = url.raw_host.decode("ascii").lower(), url.port or _USUAL_PORTS[url.scheme]
+        name = f"[{host}]" if ":" in host else host
+        if not self._hosts.isdisjoint({f"{name}:*", f"{name}:{port}", *(
+                {name} if port in _USUAL_PORTS.values() else ())}):
+            return url
+        if url.scheme != "https":
+            return _Failed(f"Use https. Plain http is only for hosts listed in CIRQUE_WEBHOOK_HOSTS, as {name}:{port}.")
+        try:
+            return url.copy_with(host=await self._validate(host))
         except ValueError as error:
-            return f"{error}. Receivers in your own network are listed in CIRQUE_WEBHOOK_HOSTS.", False
-        except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
-            return f"Not reached ({type(error).__name__}).", False
-        return ("" if 200 <= status < 300 else f"Answered with status {status}."), status == _GONE
+            own = "" if str(error).endswith("is not known") else (
+                f" Receivers in your own network are listed in CIRQUE_WEBHOOK_HOSTS, as {name}:{port}.")
+            return _Failed(f"{error}.{own}")
+
+
+async def _known(failed: _Failed) -> _Failed:
+    return failed
 
 
 def sender_of(services: Services) -> WebhookSender:

@@ -29,6 +29,9 @@ export function participantsPart(name, query) {
       return null;
     }
   }
+  /** What was saved last, also by another part of the page. */
+  const current = () => /** @type {Recruiting} */ (known).settings;
+  const kept = (/** @type {Recruiting | null} */ answer) => answer && (known = answer);
   const took = (/** @type {Recruiting | null} */ answer) => {
     if (!answer) return false;
     known = answer;
@@ -54,7 +57,7 @@ export function participantsPart(name, query) {
     return [h("div", { class: "cq-row cq-stlink" }, chip(lets ? "Lets people in" : "Lets nobody in", lets ? "on" : ""),
       h("code", { text: address }), h("button", { class: "cq-btn small", type: "button", text: "Copy", "aria-label": "Copy the link", onclick: () => copy(address) }),
       h("button", { class: "cq-btn small", type: "button", text: settings.open ? "Pause" : "Let people in",
-        onclick: async () => took(await does("studies/recruit", { settings: { ...settings, open: !settings.open } }, settings.open ? "Paused: no new participants" : "The link lets people in")) }),
+        onclick: async () => took(await does("studies/recruit", { settings: { ...current(), open: !settings.open } }, settings.open ? "Paused: no new participants" : "The link lets people in")) }),
       h("button", { class: "cq-btn small", type: "button", text: "Test as a participant", onclick: test })),
     h("p", { class: "cq-quiet", text: `The site adds its parameters: PROLIFIC_PID, workerId, participantId${settings.parameter ? `, or ${settings.parameter}` : ""}. A test run leaves nothing behind.${accepting ? "" : " The study is closed: open it to let people in."}` })];
   }
@@ -79,7 +82,7 @@ export function participantsPart(name, query) {
       event.preventDefault();
       tellIn(problem, "");
       try {
-        const sent = { ...settings, title: title.value.trim(), parameter: parameter.value.trim(), people: Number(people.value), minutes: Number(minutes.value), consent: consent.value.trim(),
+        const sent = { ...current(), title: title.value.trim(), parameter: parameter.value.trim(), people: Number(people.value), minutes: Number(minutes.value), consent: consent.value.trim(),
           accounts: some.checked ? given.value.split("\n").map((line) => line.trim()).filter(Boolean) : null, questions: questionsOf(questions.value), quotas: quotasOf(quotas.value),
           ...Object.fromEntries(ends.map(({ end, said, code, url }) => [end, { text: said.value.trim(), code: code.value.trim(), url: url.value.trim() }])) };
         known = await api("POST", "studies/recruit", { study: name, settings: sent });
@@ -145,10 +148,10 @@ export function participantsPart(name, query) {
 
   function draw() {
     if (!known) return;
-    const { settings, path } = known, boxes = () => [...body.querySelectorAll("details.cq-stbox")], open = boxes().map((box) => box.hasAttribute("open"));
+    const { path } = known, boxes = () => [...body.querySelectorAll("details.cq-stbox")], open = boxes().map((box) => box.hasAttribute("open"));
     body.replaceChildren(...linkRow(known), ...(path ? [form(known), webhookPart(known, {
-      save: async (webhook) => took(await does("studies/recruit", { settings: { ...settings, webhook } }, "Saved")),
-      test: async () => took(await does("studies/webhook-test", {})), again: async () => took(await does("studies/webhook-again", {})),
+      save: async (webhook) => kept(await does("studies/recruit", { settings: { ...current(), webhook } }, "Saved")),
+      test: async () => kept(await does("studies/webhook-test", {})), again: async () => kept(await does("studies/webhook-again", {})),
     }), ...table(known)] : []));
     boxes().forEach((box, at) => box.toggleAttribute("open", open[at] ?? false));
   }

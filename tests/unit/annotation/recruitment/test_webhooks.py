@@ -26,16 +26,16 @@ def test_signed_as_in_the_specification():
         "webhook-timestamp": "1614265330", "webhook-signature": "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="}
 
 
-def test_each_study_has_a_key_that_tells_nothing_of_the_links_secret():
-    keys = {secret_of(Recruitment(study, "token", secret, {})) for study in ("a", "b") for secret in ("s", "t")}
-    assert len(keys) == 4 and all(key.startswith("whsec_") and len(key) == 6 + 44 for key in keys)
+def test_each_address_of_a_study_has_a_key_that_tells_nothing_of_the_links_secret():
+    keys = {secret_of(Recruitment(study, "token", secret, {"webhook": address})) for study in ("a", "b")
+            for secret in ("s", "t") for address in ("https://a.example", "https://b.example")}
+    assert len(keys) == 8 and all(key.startswith("whsec_") and len(key) == 6 + 44 for key in keys)
 
 
 def test_a_message_has_who_and_what_and_no_answers():
     assert json.loads(body_of(CALL, STUDY, WHO)) == {
         "type": "participant.finished", "timestamp": "2026-01-02T12:00:00+00:00", "data": {
-            "study": "Shops", "study_id": "st", "participant_id": "w1", "annotator": "P-1",
-            "site": {"assignmentId": "A1"}}}
+            "study": "Shops", "study_id": "st", "participant_id": "w1", "site": {"assignmentId": "A1"}}}
     test = WebhookCall("c2", "st", "test", None, NOW)
     assert json.loads(body_of(test, STUDY, None))["type"] == "webhook.test"
 

@@ -46,7 +46,7 @@ def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     return SimpleNamespace(
         studies=studies, study_store=store, people=people, study_members=StudyMembers(store), meter=Meter(),
         recruitment=RecruitmentService(recruitment, store, studies, answers), webhooks=SqlWebhookStore(store.engine),
-        settings=SimpleNamespace(home=tmp_path, accel_redirect="", webhook_receivers=("127.0.0.1",)))
+        settings=SimpleNamespace(home=tmp_path, accel_redirect="", webhook_receivers=("127.0.0.1:*",)))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
@@ -11,8 +12,8 @@ from sqlalchemy import update
 
 from annotation.recruitment.settings import settings_from
 from annotation.recruitment.trial import begin_test
-from annotation.recruitment.webhooks import secret_of
-from cir_core.errors import StudyError, UnknownStudy
+from annotation.recruitment.webhooks import after_attempt, secret_of
+from cir_core.errors import UnknownStudy
 from storage.engine.database import writing
 from storage.mapping import tables
 from storage.studies.webhooks import SqlWebhookStore
@@ -20,8 +21,6 @@ from tests.fakes.studies import make_study
 from tests.fakes.webhook_receiver import Receiver
 from tests.unit.web.recruitment.test_participant_routes import AGE, OLDER, begin, work
 from web.recruitment.webhooks import WebhookSender
-
-LATER = timedelta(days=3)
 
 
 @pytest.fixture
@@ -43,7 +42,7 @@ def calls(services):
 
 @pytest.fixture
 def sender(services, store, calls):
-    return WebhookSender(services.recruitment, store, calls, ["127.0.0.1"])
+    return WebhookSender(services.recruitment, store, calls, ["127.0.0.1:*"])
 
 
 def invite(services, study, address, **settings):
@@ -59,7 +58,7 @@ def send(sender):
 
 def retry(calls, study):
     """Make all that wait due now."""
-    return calls.again(study.study_id, datetime.now(UTC))
+    calls.again(study.study_id, datetime.now(UTC))
 
 
 def test_begun_finished_screened_out_and_over_quota(browser, services, study, receiver, sender, calls):
@@ -101,7 +100,7 @@ def test_a_failure_is_repeated_with_the_same_id(browser, services, study, receiv
         send(sender)
         (call,) = calls.recent(study.study_id, 9)
         assert (call.problem, call.delivered_at) == (problem, None) and call.next_at > datetime.now(UTC)
-        assert retry(calls, study) == 1
+        retry(calls, study)
     send(sender)
     (call,) = calls.recent(study.study_id, 9)
     assert call.delivered_at and call.next_at is None
@@ -120,21 +119,62 @@ def test_gone_is_gone(browser, services, study, receiver, sender, calls):
 def test_two_processes_send_each_message_once_and_a_killed_ones_later(browser, services, study, receiver, calls):
     _, link = invite(services, study, receiver.address)
     begin(browser(), link, "p1")
-    now = datetime.now(UTC)
-    assert len(calls.take_due(now, now + timedelta(minutes=1), 9)) == 1       # by one that is killed then
-    assert SqlWebhookStore(calls.engine).take_due(now, now + timedelta(minutes=1), 9) == ()
-    assert len(calls.take_due(now + timedelta(minutes=2), now + LATER, 9)) == 1
+    now, taken = datetime.now(UTC), timedelta(minutes=1)
+    (killed,) = calls.take_due(now, taken, 9, 9)
+    assert SqlWebhookStore(calls.engine).take_due(now, taken, 9, 9) == ()
+    (call,) = calls.take_due(now + timedelta(minutes=2), taken, 9, 9)
+    calls.tried([(call, after_attempt(call, now, ""))])
+    calls.tried([(killed, after_attempt(killed, now, "No answer within 15 seconds."))])   # it only seemed to be
+    assert (calls.recent(study.study_id, 9)[0].problem, calls.undelivered(study.study_id)) == ("", 0)
+
+
+def test_a_study_with_many_messages_does_not_hold_up_another(browser, services, study, store, tmp_path, calls):
+    other = make_study(store, tmp_path, name="Another", items=4, seats=2)
+    _, link = invite(services, study, "https://lab.example.org/", questions=[AGE])
+    for number in range(9):
+        begin(browser(), link, f"p{number}", {"agree": "yes", "q.age": "under 18"})
+    begin(browser(), invite(services, other, "https://lab.example.org/")[1], "p1")
+    taken = calls.take_due(datetime.now(UTC), timedelta(minutes=1), 8, 4)
+    assert sorted(call.study_id == study.study_id for call in taken) == [False, True, True, True, True]
 
 
 def test_an_address_inside_the_own_network_needs_the_setting(browser, services, study, store, receiver, calls):
     _, link = invite(services, study, receiver.address)
     begin(browser(), link, "p1")
-    for hosts, says in (((), "127.0.0.1 has no public address. Receivers in your own network are listed in "
-                             "CIRQUE_WEBHOOK_HOSTS."), (("localhost",), "no public address")):
+    place = receiver.address.split("/")[2]
+    secure = receiver.address.replace("http", "https")
+    for address, hosts, says in (
+        (receiver.address, (), f"Use https. Plain http is only for hosts listed in CIRQUE_WEBHOOK_HOSTS, as {place}."),
+        (receiver.address, ("localhost:*", "127.0.0.1", "127.0.0.1:1"), "Use https."),
+        (secure, (), f"127.0.0.1 has no public address. Receivers in your own network are listed in "
+                     f"CIRQUE_WEBHOOK_HOSTS, as {place}."),
+        (secure.replace("127.0.0.1", "[::1]"), (), "::1 has no public address"),
+        (secure.replace("127.0.0.1", "nowhere.invalid"), (), "nowhere.invalid is not known.")):
+        invite(services, study, address)
         retry(calls, study)
         send(WebhookSender(services.recruitment, store, calls, hosts))
-        assert says in calls.recent(study.study_id, 9)[0].problem
+        assert calls.recent(study.study_id, 9)[0].problem.startswith(says)
     assert receiver.got == []
+    invite(services, study, receiver.address)
+    retry(calls, study)
+    send(WebhookSender(services.recruitment, store, calls, (place,)))
+    assert len(receiver.got) == 1 and receiver.got[0].headers["Host"] == place
+
+
+def test_a_public_receiver_is_asked_at_the_address_that_was_checked(
+    browser, services, study, store, receiver, calls,
+):
+    """The connection goes there, whatever the name leads to by then; it speaks no TLS, so it is not accepted."""
+    asked = []
+
+    async def validate(host):
+        asked.append(host)
+        return "127.0.0.1"
+
+    port = receiver.address.split("/")[2].partition(":")[2]
+    begin(browser(), invite(services, study, f"https://lab.example.org:{port}/hook")[1], "p1")
+    send(WebhookSender(services.recruitment, store, calls, (), validate))
+    assert calls.recent(study.study_id, 9)[0].problem == "Not reached (ConnectError)." and asked == ["lab.example.org"]
 
 
 def test_a_study_with_damaged_settings_keeps_no_other_from_its_messages(
@@ -147,10 +187,11 @@ def test_a_study_with_damaged_settings_keeps_no_other_from_its_messages(
         recruited = tables.recruitments
         connection.execute(update(recruited).where(recruited.c.study_id == study.study_id).values(
             settings={"webhook": receiver.address, "people": "many"}))
-    with pytest.raises(StudyError, match="people"):
-        send(sender)
+    send(sender)
     assert [one.content["data"]["study"] for one in receiver.got] == ["Another"]
-    assert (calls.undelivered(study.study_id), calls.undelivered(other.study_id)) == (1, 0)
+    assert calls.undelivered(other.study_id) == 0
+    (call,) = calls.recent(study.study_id, 9)
+    assert call.problem.startswith("The study's settings are damaged (people") and call.attempts == 1
 
 
 def test_a_receiver_that_is_away(browser, services, study, receiver, sender, calls):
@@ -158,7 +199,15 @@ def test_a_receiver_that_is_away(browser, services, study, receiver, sender, cal
     receiver.close()
     assert begin(browser(), link, "p1").url.path == f"{link}/work"            # the participant does not notice
     send(sender)
-    assert calls.recent(study.study_id, 9)[0].problem.startswith("Not reached")
+    assert calls.recent(study.study_id, 9)[0].problem == "Not reached (ConnectError)."
+
+
+def test_a_receiver_that_never_answers(browser, services, study, store, calls):
+    with socket.create_server(("127.0.0.1", 0)) as silent:      # connections are taken by the system, and never read
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        begin(browser(), invite(services, study, address)[1], "p1")
+        send(WebhookSender(services.recruitment, store, calls, ["127.0.0.1:*"], seconds=0.2))
+    assert calls.recent(study.study_id, 9)[0].problem == "No answer within 0.2 seconds."
 
 
 def test_no_webhook_no_messages(browser, services, study, receiver, sender, calls):
@@ -208,7 +257,7 @@ def test_the_page_of_who_manages_has_key_messages_test_and_again(ada, services, 
     receiver.status = [410, 200]
     door = services.recruitment.of_study(study)
     begin(ada, f"/take/{door.link.token}", "p1")
-    sender = WebhookSender(services.recruitment, services.study_store, calls, ["127.0.0.1"])
+    sender = WebhookSender(services.recruitment, services.study_store, calls, ["127.0.0.1:*"])
     send(sender)
     assert ada.get("/studies/recruitment", params={"study": study.name}).json()["webhook"]["undelivered"] == 1
     ada.post("/studies/webhook-again", json={"study": study.name})
