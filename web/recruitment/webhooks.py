@@ -18,6 +18,7 @@ from annotation.studies.store import StudyStore
 from cir_core.errors import CirqueError, StorageError, UnknownStudy
 from cir_core.support.downloads import Validate, public_address
 from cir_core.types.records import new_id
+from web.http.public_errors import public_message
 from web.services import Services
 
 _log = logging.getLogger("cirque.webhooks")
@@ -73,8 +74,8 @@ class WebhookSender:
                     pass
                 said = ""
             except CirqueError as error:   # the database is away: looked at again
-                if str(error) != said:
-                    said = str(error)
+                if repr(error) != said:
+                    said = repr(error)
                     _log.warning("Messages to webhooks cannot be sent yet (%s).", error)
             except Exception:
                 if self._over.is_set():   # the interpreter is ending
@@ -113,7 +114,7 @@ class WebhookSender:
         except StorageError:
             raise
         except CirqueError as error:
-            return _Failed(f"The study's settings are damaged ({error}).")
+            return _Failed(f"The study's settings are damaged: {public_message(error)}")
         if not door.settings.webhook:
             return _Failed("The study has no webhook any more.", final=True)
         who = call.participant_id and self._recruitment.store.participant(call.study_id, call.participant_id)
@@ -158,9 +159,9 @@ class WebhookSender:
         try:
             return url.copy_with(host=await self._validate(host))
         except ValueError as error:
-            own = "" if str(error).endswith("is not known") else (
-                f" Receivers in your own network are listed in CIRQUE_WEBHOOK_HOSTS, as {name}:{port}.")
-            return _Failed(f"{error}.{own}")
+            why = f"{error}."   # by cirque's own look-up: the host, and nothing of this machine
+            return _Failed(why if why.endswith("is not known.") else f"{why} Receivers in your own network are listed "
+                           f"in CIRQUE_WEBHOOK_HOSTS, as {name}:{port}.")
 
 
 async def _known(failed: _Failed) -> _Failed:

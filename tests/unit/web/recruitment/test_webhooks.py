@@ -191,7 +191,7 @@ def test_a_study_with_damaged_settings_keeps_no_other_from_its_messages(
     assert [one.content["data"]["study"] for one in receiver.got] == ["Another"]
     assert calls.undelivered(other.study_id) == 0
     (call,) = calls.recent(study.study_id, 9)
-    assert call.problem.startswith("The study's settings are damaged (people") and call.attempts == 1
+    assert call.problem.startswith("The study's settings are damaged: people") and call.attempts == 1
 
 
 def test_a_receiver_that_is_away(browser, services, study, receiver, sender, calls):
