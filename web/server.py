@@ -234,6 +234,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
                          warming, app.state.constructions, open_page=open_page)
         with services.processes.serving(f"{host}:{port}"):
             server.run(sockets=[listener])
+            server.webhooks.join()
     # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
     # hold up the end for minutes.
     end = threading.Timer(_AT_THE_END, os._exit, (0,))
@@ -295,7 +296,7 @@ class _Server(uvicorn.Server):
         self._shutdown_state = shutdown_state
         self._address, self._open_page = address, open_page
         self._services, self._warming, self._constructions = services, warming, constructions
-        self._sweep, self._webhooks = DemoSweep(services), sender_of(services)
+        self._sweep, self.webhooks = DemoSweep(services), sender_of(services)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -309,13 +310,13 @@ class _Server(uvicorn.Server):
         self._warming.start()
         self._sweep.start()
         if not self._services.settings.public_demo:
-            self._webhooks.start()
+            self.webhooks.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # The server still listens: who comes now is told to come again.
         self._warming.stop()
         self._sweep.stop()
-        self._webhooks.stop()
+        self.webhooks.stop()
         self._constructions.shutdown()
         patience = self._services.settings.grace_seconds
         if not await self._shutdown_state.close(patience, lambda: self.force_exit):

@@ -72,7 +72,7 @@ class WebhookCall:
 
 
 def event_between(before: ParticipantState, after: ParticipantState) -> WebhookEvent | None:
-    """What a webhook is told about this change of a participant; None: nothing."""
+    """The event that webhooks are notified of when a participant's state changes; None: no event."""
     if before == after:
         return None
     return "returned" if (before, after) == ("expired", "in") else _EVENTS.get(after)

@@ -81,7 +81,7 @@ class Quota(Part):
 class Settings(Part):
     """``open``: whether the link lets new people in. ``title``: what participants see instead of the study's name.
     ``people`` 0: as many as the study has planned. ``minutes`` 0: as long as the study's lease. ``accounts``: names of
-    the accounts that see the study; None: all. ``webhook``: address that is told of participants; "": none."""
+    the accounts that see the study; None: all. ``webhook``: address that is notified; "": none."""
 
     open: bool = False
     title: Line = ""

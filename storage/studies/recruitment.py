@@ -190,7 +190,7 @@ def _known(connection: Connection, study_id: str, participant_id: str) -> Partic
 
 
 def _change(connection: Connection, participant: Participant, **values: Any) -> Participant:
-    """The webhook is told in the same transaction: of what is stored, and of nothing else."""
+    """Change a participant. The message to the webhook is stored in the same transaction."""
     if (event := event_between(participant.state, values.get("state", participant.state))) is not None:
         note_call(connection, participant, event)
     connection.execute(update(tables.participants).where(

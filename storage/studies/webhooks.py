@@ -70,7 +70,7 @@ class SqlWebhookStore:
 
 
 def _as_it_was(call: WebhookCall) -> tuple[Any, Any]:
-    """Conditions for a message that nobody else has taken since."""
+    """Conditions that select the message unless another process has taken it since."""
     return _call.call_id == call.call_id, _call.next_at == call.next_at
 
 

@@ -61,8 +61,11 @@ class WebhookSender:
         self._thread.start()
 
     def stop(self) -> None:
-        """No further attempt is begun; one that has begun is waited for briefly."""
+        """No further attempt is begun."""
         self._over.set()
+
+    def join(self) -> None:
+        """Wait briefly for attempts that have begun, after :meth:`stop`."""
         if self._thread.is_alive():
             self._thread.join(1)
 
@@ -123,10 +126,11 @@ class WebhookSender:
             call.call_id, datetime.now(UTC), body, secret_of(door.link))), body)
 
     async def _post_all(self, messages: Sequence[_Message | _Failed]) -> Sequence[_Failed | None]:
-        return await asyncio.gather(*(
-            _known(one) if isinstance(one, _Failed) else self._post(one) for one in messages))
+        return await asyncio.gather(*map(self._post, messages))
 
-    async def _post(self, message: _Message) -> _Failed | None:
+    async def _post(self, message: _Message | _Failed) -> _Failed | None:
+        if isinstance(message, _Failed):
+            return message
         try:
             async with asyncio.timeout(self._seconds):
                 url = httpx.URL(message.address)
@@ -162,10 +166,6 @@ class WebhookSender:
             why = f"{error}."   # by cirque's own look-up: the host, and nothing of this machine
             return _Failed(why if why.endswith("is not known.") else f"{why} Receivers in your own network are listed "
                            f"in CIRQUE_WEBHOOK_HOSTS, as {name}:{port}.")
-
-
-async def _known(failed: _Failed) -> _Failed:
-    return failed
 
 
 def sender_of(services: Services) -> WebhookSender:

@@ -31,7 +31,7 @@ export function webhookPart(known, does) {
     element.replaceChildren(
       h("summary", {}, "Webhook ", webhook?.undelivered ? chip(`${webhook.undelivered} undelivered`, "warn") : null),
       h("form", { class: "cq-stform", onsubmit: (event) => { event.preventDefault(); save(); } },
-        h("p", { class: "cq-quiet", text: "Another program is told when somebody begins, finishes, is screened out, finds no place, or stays away: a signed POST with the event and the participant’s id, no answers. Failed messages are sent again for two days." }),
+        h("p", { class: "cq-quiet", text: "cirque notifies a program of yours when a participant begins, finishes, is screened out, finds no place, or is away too long: a signed POST with the event and the participant’s id, without answers. Failed messages are sent again for two days." }),
         field("Address", address), h("div", { class: "cq-row" }, h("button", { class: "cq-btn small", type: "submit", text: "Save" }), webhook ? button("Send a test", test) : null,
           webhook?.undelivered ? button(`Send ${plural(webhook.undelivered, "undelivered message")} now`, async () => shows(await does.again())) : null)),
       ...(webhook ? [h("div", { class: "cq-row cq-stlink" }, h("span", { text: "Key for signatures" }), h("code", { text: webhook.secret }),
