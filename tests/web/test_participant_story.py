@@ -16,6 +16,7 @@ from tests.fakes.patience import PATIENCE, wait_for
 from tests.fakes.studies import make_study
 from tests.fakes.webhook_receiver import Receiver
 from tests.web.browsing import at_rest
+from web.ui.languages import catalogue
 
 
 @pytest.fixture
@@ -80,6 +81,56 @@ def test_from_the_link_to_the_code(browser, app, link):
         assert page.get_by_text("C0MPLETE").is_visible()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert complaints == []
+    finally:
+        context.close()
+
+
+def test_a_study_in_german(browser, open_page, app, link):
+    owner = open_page("/studies?study=Method%20A%20against%20B&tab=settings")
+    owner.get_by_label("Language of the screens").select_option("Deutsch")
+    owner.get_by_text("Saved. Pages that are open").wait_for()
+    english = [text for text in catalogue("de") if len(text) > 12 and "{" not in text]
+
+    def left(page):
+        said = page.evaluate("[document.body.innerText, ...[...document.querySelectorAll('[aria-label], [title]')]"
+                             ".flatMap(({ ariaLabel, title }) => [ariaLabel, title])].join('\\n')")
+        lines = {line.strip() for line in said.split("\n")}
+        return [text for text in english if text in lines]
+
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    try:
+        page = context.new_page()
+        page.goto(f"{app.url}{link}?PROLIFIC_PID=german")
+        assert page.locator("html").get_attribute("lang") == "de" and left(page) == []
+        page.get_by_label("Ich habe das gelesen").check()
+        page.get_by_label("under 18").check()
+        page.get_by_role("button", name="Weiter").click()
+        page.get_by_text("deshalb endet sie hier").wait_for()                   # of an ending without a text of its own
+        assert left(page) == []
+        page.goto(f"{app.url}{link}?PROLIFIC_PID=german2")
+        page.get_by_label("Ich habe das gelesen").check()
+        page.get_by_label("18 or older").check()
+        page.get_by_role("button", name="Weiter").click()
+        at_rest(page)
+        assert page.get_by_text("Etwa 2 Aufgaben für Sie.").is_visible() and left(page) == []
+        page.get_by_role("button", name="Beginnen").click()
+        at_rest(page)
+        page.get_by_role("button", name="Speichern und weiter").click()
+        assert page.get_by_text("Geben Sie an, was nicht stimmt").first.is_visible() and left(page) == []
+        for key, heading in (("?", "Tasten"), ("d", "Definitionen und Beispiele"), ("o", "Alle Aufgaben")):
+            page.locator("h1").focus()
+            page.keyboard.press(key)
+            page.get_by_role("heading", name=heading).wait_for()
+            assert left(page) == []
+            page.keyboard.press("Escape")
+        for _ in range(2):
+            page.get_by_role("button", name="Valid").click()
+            page.get_by_role("button", name="Speichern und weiter").click()
+            at_rest(page)
+        assert page.locator("html").get_attribute("lang") == "de" and left(page) == []
+        page.get_by_role("button", name="Abschließen").click()
+        page.get_by_text("Ihr Code: C0MPLETE").wait_for()
+        assert left(page) == []
     finally:
         context.close()
 

@@ -30,6 +30,7 @@ from web.http.visitor import Visitor
 from web.middleware.auth import PARTICIPANT, Cookies, cookie_of
 from web.services import Services
 from web.studies.annotate import study_endpoints
+from web.ui.languages import ENGLISH, language_of, translated
 from web.ui.static_files import FRESH, OWN_PAGE, asset_url, own_file, page
 
 _T = TypeVar("_T")
@@ -79,20 +80,21 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         try:
             door = recruitment.door(request.path_params["token"])
         except UnknownLink as error:
-            return _notice("This link does not work", public_message(error), 404)
+            return _notice(ENGLISH, "This link does not work", public_message(error), 404)
         except CirqueError as error:
-            return _failed(error)
+            return _failed(ENGLISH, error)
+        language = language_of(door.study)
         try:
             participant = who(door)
             answer = _ask_for_id(door) if participant is None else does(door, participant)
         except NoId as error:
             return _ask_for_id(door, public_message(error))
         except StudyClosed:
-            return _notice("Not open at the moment", "This study does not accept new participants at the moment. If "
-                           "you have begun, your answers are saved: open the same link again later, or write to the "
-                           "people who run it.", 409)
+            return _notice(language, "Not open at the moment", "This study does not accept new participants at the "
+                           "moment. If you have begun, your answers are saved: open the same link again later, or "
+                           "write to the people who run it.", 409)
         except CirqueError as error:
-            return _failed(error)
+            return _failed(language, error)
         if participant is not None:
             cookies.set(answer, request.scope, recruitment.cookie(door, participant), _COOKIE_SECONDS, PARTICIPANT,
                         _below(request))
@@ -130,7 +132,7 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         try:
             fields = await form(request)
         except CirqueError as error:
-            return _failed(error)
+            return _failed(ENGLISH, error)
 
         def answer(door: Door, who: Participant) -> Response:
             given = {one.key: fields.get(f"q.{one.key}", "") for one in door.settings.questions}
@@ -148,9 +150,11 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         def show(door: Door, who: Participant) -> Response:
             if who.state != "in":
                 return _to(request, "")
-            return HTMLResponse(page("pages/take_work.html", title=door.title, script=asset_url("js/take/main.js"),
-                                     sheet=asset_url("css/app.css"), reset=asset_url("css/take.css")), headers={
-                **FRESH, "Content-Security-Policy": _WORK_POLICY, "Referrer-Policy": "same-origin"})
+            return HTMLResponse(
+                page("pages/take_work.html", **_speaking(language_of(door.study)), title=door.title,
+                     script=asset_url("js/take/main.js"), sheet=asset_url("css/app.css"),
+                     reset=asset_url("css/take.css")),
+                headers={**FRESH, "Content-Security-Policy": _WORK_POLICY, "Referrer-Policy": "same-origin"})
 
         return await _in_thread(lambda: page_of(
             request, lambda door: recruitment.by_cookie(door, cookie(request)), show))
@@ -163,7 +167,7 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
             except (StudyClosed, StorageError):
                 raise
             except StudyError as error:
-                return _notice("Not finished yet", public_message(error), 409, "work")
+                return _notice(language_of(door.study), "Not finished yet", public_message(error), 409, "work")
             return ended(door, done) if is_test(door.study) else _to(request, "")
 
         return await _in_thread(lambda: page_of(
@@ -220,39 +224,49 @@ def _renamed(answer: Response, who: _Known) -> Response:
     return reply(content, answer.status_code)
 
 
-def _html(template: str, status: int = 200, **context: Any) -> Response:
-    return HTMLResponse(page(f"pages/{template}", **context), status, headers=OWN_PAGE)
+def _speaking(language: str) -> dict[str, Any]:
+    return {"language": language, "t": lambda text: translated(language, text)}
+
+
+def _html(language: str, template: str, status: int = 200, **context: Any) -> Response:
+    return HTMLResponse(page(f"pages/{template}", **_speaking(language), **context), status, headers=OWN_PAGE)
 
 
 def _notice(
-    title: str, problem: str, status: int, back: str = "", headers: Mapping[str, str] | None = None,
+    language: str, title: str, problem: str, status: int, back: str = "", headers: Mapping[str, str] | None = None,
 ) -> Response:
-    answer = _html("take_end.html", status, title=title, text=problem, code="", address="", back=back, note="")
+    answer = _html(language, "take_end.html", status, title=translated(language, title),
+                   text=translated(language, problem), code="", address="", back=back, note="")
     answer.headers.update(headers or {})
     return answer
 
 
-def _failed(error: CirqueError) -> Response:
+def _failed(language: str, error: CirqueError) -> Response:
     status = 503 if isinstance(error, StorageError) else 409
-    return _notice("Not now" if status == 503 else "This did not work", public_message(error), status,
+    return _notice(language, "Not now" if status == 503 else "This did not work", public_message(error), status,
                    headers=retry_after(error))
 
 
 def _ask_for_id(door: Door, problem: str = "") -> Response:
-    return _html("take_id.html", 422 if problem else 200, title=door.title, problem=problem, most=MOST_ID,
-                 parameter=door.settings.parameter or "participantId")
+    language = language_of(door.study)
+    return _html(language, "take_id.html", 422 if problem else 200, title=door.title, most=MOST_ID,
+                 problem=translated(language, problem), parameter=door.settings.parameter or "participantId")
 
 
 def _gate(door: Door, problem: str = "", given: Mapping[str, str] | None = None, *, agreed: bool = False) -> Response:
-    return _html("take_gate.html", 422 if problem else 200, title=door.title, consent=door.settings.consent,
-                 questions=door.settings.questions, given=given or {}, agreed=agreed, problem=problem)
+    language = language_of(door.study)
+    return _html(language, "take_gate.html", 422 if problem else 200, title=door.title, consent=door.settings.consent,
+                 questions=door.settings.questions, given=given or {}, agreed=agreed,
+                 problem=translated(language, problem))
 
 
 def _end(door: Door, who: Participant, *, test: bool) -> Response:
+    language = language_of(door.study)
     name, ending = ending_of(door, who)
     code = who.code or ("" if name == "complete" else ending.code)
     text = ("You were away for too long, and your place was given to somebody else. Your answers so far are saved."
             if who.state == "expired" else door.settings.said(name))
     note = "This was a test run. Everything of it has been deleted." if test else ""
-    return _html("take_end.html", title="Thank you", text=text, code=code, note=note, back="",
+    return _html(language, "take_end.html", title=translated(language, "Thank you"),
+                 text=translated(language, text), code=code, note=translated(language, note), back="",
                  address="" if test else ending.address(who.participant_id, code))

@@ -16,6 +16,7 @@ from annotation.records import Assignment, Draft, Item, Saved, Study, SurveyPosi
 from annotation.studies.overview import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
 from web.studies.images import Images, addresses, picture
+from web.ui.languages import language_of
 
 Json = dict[str, Any]
 
@@ -118,7 +119,7 @@ def _ahead(item: Item, found: Workspace) -> list[str]:
 def study(found: Study) -> Json:
     kind = KINDS[found.kind]
     return {"id": found.study_id, "name": found.name, "kind": found.kind, "one": kind.one, "many": kind.many,
-            "protocol": found.protocol, "accepting": found.accepting,
+            "language": language_of(found), "protocol": found.protocol, "accepting": found.accepting,
             **({"discussed": True} if discussed_by_judges(found, kind.answers) else {})}
 
 

@@ -32,6 +32,7 @@ from web.http.request_fields import whole
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies.images import address
+from web.ui.languages import SETTING, checked_language, language_of, languages
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
 _MOST = 9_999_999
@@ -61,7 +62,7 @@ def studies_routes(services: Services) -> APIRouter:
             "queue": queue_json(KINDS[study.kind].cases(store, study)),
             "needs": needs_of(study, KINDS[study.kind].answers).as_settings(),
             "downloads": [asdict(each) for each in KINDS[study.kind].downloads],
-            "guidelines": text_of(study),
+            "guidelines": text_of(study), "language": language_of(study), "languages": dict(languages()),
             "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
         }
 
@@ -114,6 +115,11 @@ def studies_routes(services: Services) -> APIRouter:
                                   by=visitor.name) if sent["keep"] is True else with_text(study, text))
         return {"nodes": study_nodes(changed, lambda study_id, token: address(study_id, token, "l"))}
 
+    def language(visitor: Visitor, sent: Fields) -> object:
+        """Of the screens of judges and participants."""
+        study, code = _managing(visitor, sent), checked_language(sent["language"])
+        return {"language": language_of(store.change_settings(study.study_id, {SETTING: code}, by=visitor.name))}
+
     def archive(visitor: Visitor, sent: Fields) -> object:
         return _row(set_archived(store, _managing(visitor, sent), sent["archived"] is True, by=visitor.name))
 
@@ -151,6 +157,7 @@ def studies_routes(services: Services) -> APIRouter:
                                           "/duplicate": post_endpoint(duplicate, ("study", "name"), slow=True),
                                           "/archive": post_endpoint(archive, ("study", "archived")),
                                           "/guide": post_endpoint(guide, ("study", "text", "keep")),
+                                          "/language": post_endpoint(language, ("study", "language")),
                                           "/remove": post_endpoint(remove, ("study", "name"), slow=True)})
 
 

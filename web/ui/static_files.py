@@ -1,4 +1,5 @@
-"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/css/*.css``, at versioned URLs. Jinja templates
+"""cirque's own scripts, styles and translations, ``assets/js/**.js``, ``assets/css/*.css`` and
+``assets/languages/*.json``, at versioned URLs. Jinja templates
 with autoescaping (dataset texts and file names are untrusted), and stand-alone pages.
 
 The version is a hash of the contents, so browsers may cache files forever. They are sent compressed. ``plotly.js``
@@ -32,7 +33,7 @@ from web.http.pages import first_page
 from web.http.visitor import Visitor
 
 ASSETS = Path(__file__).resolve().parents[2] / "assets"
-_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".json": "application/json"}
 _PLOTLY = "plotly.js"
 # The page's icon, as its address: browsers look for /favicon.ico at the root of the host where a page names none.
 ICON = "data:image/svg+xml," + quote(
@@ -43,7 +44,8 @@ ICON = "data:image/svg+xml," + quote(
 @lru_cache(maxsize=1)
 def _files() -> dict[str, Response]:
     """Prepared responses by path. All files are read once, so that a page never mixes two versions."""
-    paths = sorted([*(ASSETS / "css").glob("*.css"), *(ASSETS / "js").rglob("*.js")])
+    paths = sorted([*(ASSETS / "css").glob("*.css"), *(ASSETS / "js").rglob("*.js"),
+                    *(ASSETS / "languages").glob("*.json")])
     return {path.relative_to(ASSETS).as_posix(): Response(path.read_bytes(), media_type=_TYPES[path.suffix])
             for path in paths}
 

@@ -3,6 +3,7 @@
 import { ApiProblem, api, createGuard, h, kbd, messageOf, tellIn } from "../shared/common.js";
 import { ownGuidelines } from "./guide.js";
 import { AHEAD } from "./work/stock.js";
+import { t, tn } from "../shared/language.js";
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
@@ -23,7 +24,7 @@ export async function deskOf(/** @type {string} */ name) {
 // What stands there until ``work`` has put something in its place; whatever comes of it, the page no longer waits then.
 /** @template T @param {HTMLElement} body @param {Promise<T>} work @returns {Promise<T>} */
 export async function loading(body, work) {
-  body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
+  body.replaceChildren(h("div", { class: "st-loading", role: "status", text: t("One moment …") }));
   body.setAttribute("aria-busy", "true");
   try {
     return await work;
@@ -49,12 +50,12 @@ export async function beginScreen({ study: { name, one, many }, progress: { tota
       tellIn(problem, messageOf(error));
       begin.disabled = false;
     }
-  } }, "Begin", kbd("Enter"));
+  } }, t("Begin"), kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
     h("p", { class: "cq-lead", text: page.intro }), ownGuidelines(page),
-    h("p", {}, total ? `About ${total.toLocaleString("en")} ${total === 1 ? one : many} for you. ` : "", "You can stop at any time and continue later: every answer is saved."),
-    h("p", { class: "cq-quiet st-forkeys" }, "Everything works with the keyboard: ", kbd("?"), " lists the keys."),
-    problem, h("div", { class: "cq-row" }, begin, others ? h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others }) : null));
+    h("p", {}, total ? tn(total, "About {number} {one} for you.", "About {number} {many} for you.", { one: t(one), many: t(many) }) : "", " ", t("You can stop at any time and continue later: every answer is saved.")),
+    h("p", { class: "cq-quiet st-forkeys" }, t("Everything works with the keyboard. List of keys:"), " ", kbd("?")),
+    problem, h("div", { class: "cq-row" }, begin, others ? h("button", { class: "cq-btn", type: "button", text: t("Other studies"), onclick: others }) : null));
   return { element, page, show() {
     justShown.start();
     begin.focus({ preventScroll: true });

@@ -2,6 +2,7 @@
 import { dialogOpen } from "../shared/dialogs.js";
 import { typing } from "../shared/elements.js";
 import { nameOf, rowOf } from "../shared/key-table.js";
+import { t } from "../shared/language.js";
 
 /**
  * ``soon``: not while the answer before it is on its way, since the key was meant for what is shown next. ``anywhere``:
@@ -18,17 +19,17 @@ const FORWARD = ["Shift Backspace", "ArrowRight", "Shift ArrowRight"];
  * @param {{ many: string, note: string, zoom?: string, guide?: string, arrows?: string[], also?: string[], undo?: boolean }} words
  * @returns {AnswerKey[]}
  */
-export const commonKeys = (does, { many, note, zoom = "Enlarge images; arrows go through them", guide = "Guidelines", arrows = [], also = [], undo = true }) => {
+export const commonKeys = (does, { many, note, zoom = t("Enlarge images; arrows go through them"), guide = t("Guidelines"), arrows = [], also = [], undo = true }) => {
   const stepping = { does: (/** @type {string} */ key) => does.step?.(FORWARD.includes(key) ? 1 : -1), anywhere: true, held: true };
   return [
-    { keys: ["Enter", "Shift Enter", "Ctrl Enter"], shown: "Enter", text: "Save and continue", does: does.save },
-    ...(arrows.length ? [{ keys: arrows, shown: arrows[0].startsWith("Shift") ? "Shift ←  →" : "←  →", text: "Previous and next, without saving", ...stepping }] : []),
-    { keys: ["Backspace", "Shift Backspace"], shown: "Backspace", text: "Previous, without saving; with Shift: next", ...stepping, held: false },
-    { keys: ["r", ...also], shown: "r", text: `${note}; Esc leaves it`, does: does.note, soon: true },
+    { keys: ["Enter", "Shift Enter", "Ctrl Enter"], shown: "Enter", text: t("Save and continue"), does: does.save },
+    ...(arrows.length ? [{ keys: arrows, shown: arrows[0].startsWith("Shift") ? "Shift ←  →" : "←  →", text: t("Previous and next, without saving"), ...stepping }] : []),
+    { keys: ["Backspace", "Shift Backspace"], shown: "Backspace", text: t("Previous, without saving; with Shift: next"), ...stepping, held: false },
+    { keys: ["r", ...also], shown: "r", text: t("{note}; Esc leaves it", { note }), does: does.note, soon: true },
     { keys: ["z"], text: zoom, does: does.zoom }, { keys: ["d"], text: guide, does: does.sheet },
-    { keys: ["o"], text: `All ${many}`, does: does.map, anywhere: true },
-    ...(undo ? [{ keys: ["Ctrl z"], shown: "Ctrl Z", text: "Undo", does: does.undo, soon: true }] : []),
-    { keys: ["?"], text: "These keys" },
+    { keys: ["o"], text: t("All {many}", { many: t(many) }), does: does.map, anywhere: true },
+    ...(undo ? [{ keys: ["Ctrl z"], shown: "Ctrl Z", text: t("Undo"), does: does.undo, soon: true }] : []),
+    { keys: ["?"], text: t("These keys") },
   ];
 };
 

@@ -5,6 +5,7 @@ import { SCREENS } from "./kinds.js";
 import { openDesk } from "./workspace.js";
 import { sampleStudy } from "./sample.js";
 import { AHEAD } from "./work/stock.js";
+import { speak, t } from "../shared/language.js";
 
 async function opened(/** @type {HTMLElement} */ element) {
   const bar = h("div", { class: "st-barbox" });
@@ -12,7 +13,7 @@ async function opened(/** @type {HTMLElement} */ element) {
   element.classList.add("st-screen");
   await style("study");
   element.replaceChildren(bar, body);
-  setKeys([["?", "These keys"]]);
+  setKeys([["?", t("These keys")]]);
   const url = () => new URL(window.location.href);
   const others = () => {
     const to = url();
@@ -22,9 +23,9 @@ async function opened(/** @type {HTMLElement} */ element) {
   window.addEventListener("popstate", () => window.location.reload());
 
   const failed = (/** @type {unknown} */ problem, /** @type {() => void} */ again) => body.replaceChildren(h("section", { class: "st-page st-none" },
-    h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: again }),
-      h("button", { class: "cq-btn", type: "button", text: "All studies", onclick: others }))));
+    h("h1", { text: t("This cannot be shown") }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: t("Try again"), onclick: again }),
+      h("button", { class: "cq-btn", type: "button", text: t("All studies"), onclick: others }))));
   const reload = () => window.location.reload();
 
   const fill = async () => {
@@ -33,6 +34,7 @@ async function opened(/** @type {HTMLElement} */ element) {
     const work = async (/** @type {string} */ name) => {
       document.title = `${name} · cirque`;
       const desk = await deskOf(name);
+      await speak(desk.study.language);
       const go = { body, slot, me, name, others };
       const load = SCREENS[desk.study.kind];
       if (!load) { // begins with its guidelines

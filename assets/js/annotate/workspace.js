@@ -4,17 +4,17 @@ import { createClock } from "./work/clock.js";
 import { remember } from "./begin.js";
 import { createTalk } from "./work/discussion.js";
 import { createWork } from "./work/main.js";
-import { several } from "../shared/words.js";
 import { trainingName } from "./work/training.js";
+import { number, t, tn } from "../shared/language.js";
 
 const LOOKED_S = 2; // so long a look at an item is worth keeping
 
 /** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: Desk, load(): Promise<ScreenModule> }} of */
 export async function openDesk({ body, slot, me, name, others, desk: first, load }) {
-  const { one } = first.study;
+  const [one, many] = [t(first.study.one), t(first.study.many)];
   const [page, kind] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), load()]);
   const clock = createClock(), justShown = createGuard(), talk = createTalk(name);
-  const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, body, one, now: () => desk, show, stayed, leave, view: () => screen }));
+  const work = /** @type {import("./work/main.js").Work<object>} */ (createWork({ name, me, body, one, many, now: () => desk, show, stayed, leave, view: () => screen }));
   const { drafts, sending, places, progress } = work;
   const screen = kind.createScreen(page, { here: () => Boolean(desk?.item), changed, save, step: work.step, map: work.map, discard,
     retry: () => sending.retry(),
@@ -53,7 +53,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
 
   function finished(/** @type {Desk} */ desk) {
     remember(null);
-    const end = endScreen(desk, { me, others, one, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
+    const end = endScreen(desk, { me, others, one, many, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -105,7 +105,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
   async function reopened() {
     const item = desk?.item, accepting = await work.reopened();
     if (accepting === null || !desk || desk.item?.id !== item?.id) return false;
-    if (!accepting) screen.problem("This study is closed: it no longer accepts answers.");
+    if (!accepting) screen.problem(t("This study is closed: it no longer accepts answers."));
     if (!accepting) return false;
     desk = { ...desk, study: { ...desk.study, accepting } };
     screen.accepting(desk.study);
@@ -135,44 +135,43 @@ export async function openDesk({ body, slot, me, name, others, desk: first, load
 const MOST_NAMED = 12;
 
 // ``back`` and ``others`` lead elsewhere; ``more`` asks for more and answers a sentence if there is none.
-// ``one`` is what an item is called here, ``below`` stands under the figures.
-// ``change``: what may still be done to the answers. A participant (``me``) finishes, and goes on to the code.
+// ``one`` and ``many`` are what items are called here, ``below`` stands under the figures.
+// ``change``: a sentence on what may still be done to the answers. A participant (``me``) finishes, and goes on to the code.
 // ``changed``: [{item, name}] of changes that are not saved; ``go(item)`` leads to one of them.
 /**
  * @param {Pick<Desk, "study" | "progress">} desk
- * @param {{ me: Me, more(): Promise<string>, back(): void, others(): void, go(item: string): void, changed?: { item: string, name: string }[], one?: string, change?: string, below?: HTMLElement | null }} how
+ * @param {{ me: Me, more(): Promise<string>, back(): void, others(): void, go(item: string): void, one: string, many: string, changed?: { item: string, name: string }[], change?: string, below?: HTMLElement | null }} how
  */
-export function endScreen({ study, progress }, { me, more, back, others, go, changed = [], one = "item", change = "go back and change an answer", below = null }) {
+export function endScreen({ study, progress }, { me, more, back, others, go, one, many, changed = [], change = t("You can still go back and change an answer."), below = null }) {
   const said = h("p", { class: "cq-quiet", role: "status" });
   const { done, total, unsure, median_seconds: pace } = progress;
-  /** @type {(string | number)[][]} */
-  const figures = [[done, `${done === 1 ? one : several(one)} answered`], unsure ? [unsure, "left to an adjudicator"] : [],
-    pace === null ? [] : [`${Math.round(pace)} s`, "each, about"]].filter(({ length }) => length);
-  const take = h("button", { class: "cq-btn primary", type: "button", text: "Get more", onclick: async () => {
+  const figures = [[number(done), tn(done, "{one} answered", "{many} answered", { one, many })], unsure ? [number(unsure), t("left to an adjudicator")] : [],
+    pace === null ? [] : [`${Math.round(pace)} s`, t("each, about")]].filter(({ length }) => length);
+  const take = h("button", { class: "cq-btn primary", type: "button", text: t("Get more"), onclick: async () => {
     take.disabled = true;
     said.textContent = (await more()) || "";
     take.disabled = false;
   } });
-  const title = h("h1", { tabindex: -1, text: total ? (me.participant ? "That was the last one" : "That was the last one. Thank you.") : "Nothing to annotate yet" });
+  const title = h("h1", { tabindex: -1, text: total ? (me.participant ? t("That was the last one") : t("That was the last one. Thank you.")) : t("Nothing to annotate yet") });
   const element = h("section", { class: "st-page st-end" }, title,
     h("p", { class: "cq-lead", text: total
-      ? `All your items are answered and saved. ${me.participant ? "Finish to confirm it. Before that, you can" : "You can"} still ${study.accepting ? change : "look at your answers"}.`
-      : `All ${several(one)} of this study are assigned to others. Ask for more below, or come back later.` }),
-    total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value.toLocaleString("en") }), h("dt", { text: name })))) : null,
+      ? [t("All your items are answered and saved."), study.accepting ? change : t("You can still look at your answers."), me.participant ? t("Finish to confirm it.") : ""].filter(Boolean).join(" ")
+      : t("All {many} of this study are assigned to others. Ask for more below, or come back later.", { many }) }),
+    total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value }), h("dt", { text: name })))) : null,
     unsaved(changed, go),
     me.participant ? null : below,
     h("div", { class: "cq-row" },
-      me.participant ? h("form", { method: "post", action: at("finish") }, h("button", { class: "cq-btn primary", type: "submit", text: "Finish" }))
+      me.participant ? h("form", { method: "post", action: at("finish") }, h("button", { class: "cq-btn primary", type: "submit", text: t("Finish") }))
         : study.accepting ? take : null,
-      total ? h("button", { class: "cq-btn", type: "button", text: "Review", onclick: back }) : null,
-      me.participant ? null : h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })), said);
+      total ? h("button", { class: "cq-btn", type: "button", text: t("Review"), onclick: back }) : null,
+      me.participant ? null : h("button", { class: "cq-btn", type: "button", text: t("Other studies"), onclick: others })), said);
   return { element, title };
 }
 
 function unsaved(/** @type {{ item: string, name: string }[]} */ changed, /** @type {(item: string) => void} */ go) {
   if (!changed.length) return null;
   const some = changed.slice(0, MOST_NAMED);
-  return h("p", { class: "st-unsaved", role: "status" }, changed.length === 1 ? "1 change is not saved: " : `${changed.length.toLocaleString("en")} changes are not saved: `,
+  return h("p", { class: "st-unsaved", role: "status" }, tn(changed.length, "1 change is not saved:", "{number} changes are not saved:"), " ",
     some.map(({ item, name }, number) => [number ? ", " : "", h("button", { class: "st-link", type: "button", text: name, onclick: () => go(item) })]),
     changed.length > some.length ? " …" : ".");
 }

@@ -2,9 +2,9 @@
 import { signIn } from "./dialogs.js";
 import { at } from "./elements.js";
 import { until } from "./rest.js";
+import { t, told } from "./language.js";
 
 const PATIENCE_MS = 30000;
-const AWAY = "The server does not answer.";
 let opener = ""; // whom the page was opened for
 
 // kind: "incomplete", "not-yours", "closed", "token", "unknown", "signed-out", "forbidden", "storage",
@@ -64,18 +64,18 @@ async function once(method, path, body, { keepalive, patience, signal }) {
     read = await answer.text();
   } catch {
     signal?.throwIfAborted();
-    throw new ApiProblem(0, AWAY, "away");
+    throw new ApiProblem(0, t("The server does not answer."), "away");
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", stop);
   }
-  if (answer.type === "opaqueredirect") throw new ApiProblem(401, "Your sign-in has expired.", "signed-out");
+  if (answer.type === "opaqueredirect") throw new ApiProblem(401, t("Your sign-in has expired."), "signed-out");
   let value = null;
   try {
     value = JSON.parse(read);
   } catch { /* a proxy in between says so in HTML */ }
   if (answer.ok && value !== null) return value;
-  if (value === null && (answer.ok || answer.status >= 502)) throw new ApiProblem(0, AWAY, "away");
-  throw new ApiProblem(answer.status, value?.problem || `The server answered ${answer.status}. Try again.`,
+  if (value === null && (answer.ok || answer.status >= 502)) throw new ApiProblem(0, t("The server does not answer."), "away");
+  throw new ApiProblem(answer.status, value?.problem ? told(value.problem) : t("The server answered {status}. Try again.", { status: answer.status }),
     value?.kind || (answer.status === 401 ? "signed-out" : "other"));
 }

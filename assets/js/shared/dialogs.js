@@ -2,8 +2,9 @@
 import { at, field, h, tellIn, typing } from "./elements.js";
 import { bind, bindUsual, canBind, kbd, pressedFor } from "./key-table.js";
 import { until } from "./rest.js";
+import { t } from "./language.js";
 
-export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
+export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": t("Close"), title: `${t("Close")} (Esc)`,
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
 
 /** A dialog that closes by Esc, its × and a click beside it. @param {Props} props @param {...Child} children */
@@ -24,7 +25,7 @@ export const once = (/** @type {HTMLDialogElement} */ element) => new Promise((/
 });
 
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
-export async function confirm(/** @type {string} */ title, /** @type {string} */ text, yes = "Yes", no = "Cancel") {
+export async function confirm(/** @type {string} */ title, /** @type {string} */ text, yes = t("Yes"), no = t("Cancel")) {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
     h("div", { class: "cq-row" },
@@ -45,8 +46,8 @@ export function tell(/** @type {string} */ title, /** @type {string} */ text, /*
 export async function askText(/** @type {string} */ title, value = "", hint = "") {
   const input = h("input", { type: "text", maxlength: 80, value, placeholder: hint, "aria-label": title });
   const asks = dialog({ class: "cq-small", "aria-label": title }, h("form", { method: "dialog" }, h("header", {}, h("h2", { text: title })), input,
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: "Save" }),
-      h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close("") }))));
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: t("Save") }),
+      h("button", { class: "cq-btn", type: "button", text: t("Cancel"), onclick: () => asks.close("") }))));
   const closed = once(asks);
   input.select();
   return (await closed) === "ok" ? input.value.trim() : null;
@@ -60,19 +61,19 @@ export const setKeys = (/** @type {ListedKeys[]} */ rows) => { list = rows; };
 export async function showKeys() {
   let changing = false, changed = false, waiting = "";
   const said = h("p", { class: "cq-quiet", role: "status" }), rows = h("dl", { class: "cq-keys" });
-  const change = h("button", { class: "cq-btn small", type: "button", text: "Change keys", onclick: () => { changing = !changing; waiting = ""; draw(); } });
-  const usual = h("button", { class: "cq-btn small", type: "button", text: "Use the usual keys", onclick: () => { bindUsual(); changed = true; waiting = ""; draw(); } });
-  const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
-    h("header", {}, h("h2", { text: "Keys" }), closer()), h("div", { class: "cq-keychange" }, h("div", { class: "cq-row" }, change, usual), said), rows);
+  const change = h("button", { class: "cq-btn small", type: "button", text: t("Change keys"), onclick: () => { changing = !changing; waiting = ""; draw(); } });
+  const usual = h("button", { class: "cq-btn small", type: "button", text: t("Use the usual keys"), onclick: () => { bindUsual(); changed = true; waiting = ""; draw(); } });
+  const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": t("Keys") },
+    h("header", {}, h("h2", { text: t("Keys") }), closer()), h("div", { class: "cq-keychange" }, h("div", { class: "cq-row" }, change, usual), said), rows);
   const button = (/** @type {string} */ key, /** @type {string} */ what) => h("button", { class: "cq-btn small", type: "button", "data-key": key, "aria-pressed": String(waiting === key),
-    text: waiting === key ? "…" : pressedFor(key), "aria-label": `${pressedFor(key)}: ${what}. Change this key`, onclick: () => { waiting = key; draw(); } });
+    text: waiting === key ? "…" : pressedFor(key), "aria-label": t("{key}: {does}. Change this key", { key: pressedFor(key), does: what }), onclick: () => { waiting = key; draw(); } });
   function draw(at = waiting) { // ``at``: the key that has the focus then
     rows.replaceChildren(...list.map(([shown, what, own = []]) => h("div", {},
       h("dt", {}, changing && own.length ? own.map((key) => button(key, what)) : changed && own.length ? own.map(kbd) : shown.split("  ").map((key) => h("kbd", { text: key, "aria-hidden": "true" }))), h("dd", { text: what }))));
-    change.textContent = changing ? "Done" : "Change keys";
+    change.textContent = changing ? t("Done") : t("Change keys");
     usual.hidden = !changing;
-    said.textContent = !changing ? "" : waiting ? `Press the new key for “${list.find(([, , own]) => own?.includes(waiting))?.[1]}”. Esc keeps the old one.`
-      : "Choose a key to change it. If the new one is in use, the two change places. This holds for this browser.";
+    said.textContent = !changing ? "" : waiting ? t("Press the new key for “{does}”. Esc keeps the old one.", { does: list.find(([, , own]) => own?.includes(waiting))?.[1] })
+      : t("Choose a key to change it. If the new one is in use, the two change places. This holds for this browser.");
     if (at) /** @type {HTMLElement | null} */ (rows.querySelector(`[data-key="${CSS.escape(at)}"]`))?.focus();
   }
   keys.addEventListener("keydown", (event) => {
@@ -110,16 +111,16 @@ let asking = /** @type {Promise<boolean> | null} */ (null);
 export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));
 
 async function ask() {
-  const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": "Name", required: true });
-  const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": "Password", required: true });
+  const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": t("Name"), required: true });
+  const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": t("Password"), required: true });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
-  const enter = h("button", { class: "cq-btn primary", text: "Sign in" });
+  const enter = h("button", { class: "cq-btn primary", text: t("Sign in") });
   const form = h("form", {},
-    h("header", {}, h("h2", { text: "Sign in again" })),
-    h("p", { text: "Your sign-in has expired. Nothing on this page is lost: sign in to continue." }),
-    field("Name", name), field("Password", password), problem, h("div", { class: "cq-row" }, enter,
-      h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => { asks.close(""); } })));
-  const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": "Sign in again" }, form);
+    h("header", {}, h("h2", { text: t("Sign in again") })),
+    h("p", { text: t("Your sign-in has expired. Nothing on this page is lost: sign in to continue.") }),
+    field(t("Name"), name), field(t("Password"), password), problem, h("div", { class: "cq-row" }, enter,
+      h("button", { class: "cq-btn", type: "button", text: t("Not now"), onclick: () => { asks.close(""); } })));
+  const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": t("Sign in again") }, form);
 
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -144,8 +145,8 @@ async function attempt(name, password) {
     const answer = await fetch(at("sign-in"), { method: "POST", body: JSON.stringify({ name, password }),
       headers: { "Content-Type": "application/json", Accept: "application/json" } });
     if (answer.ok) return "";
-    return (await answer.json()).problem || "That did not work. Try again.";
+    return (await answer.json()).problem || t("That did not work. Try again.");
   } catch {
-    return "The server does not answer. Check that it is running and try again.";
+    return t("The server does not answer. Check that it is running and try again.");
   }
 }

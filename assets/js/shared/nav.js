@@ -3,9 +3,10 @@ import "./menus.js";
 import { api, ApiProblem, openedBy } from "./calls.js";
 import { showKeys, signedInAs, tell } from "./dialogs.js";
 import { at, h, icon, ROOT } from "./elements.js";
+import { t } from "./language.js";
 
 function mark() {
-  const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });
+  const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": t("cirque: start page") });
   const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   drawing.setAttribute("viewBox", "0 0 28 28");
   drawing.setAttribute("aria-hidden", "true");
@@ -27,9 +28,9 @@ export async function mountNav(element, { page }) {
   const slot = h("div", { class: "cq-slot" });
   const pages = h("div", { class: "cq-pages" });
   element.append(h("header", { class: "cq-top cq-studytop" }, mark(), slot, pages,
-    h("nav", { class: "cq-nav", "aria-label": "Tools" },
-      h("button", { class: "cq-tool cq-forkeys", type: "button", title: "Keys (?)", "aria-label": "Keyboard", onclick: showKeys }, icon("keys")),
-      h("button", { class: "cq-tool", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme }, icon("moon")))));
+    h("nav", { class: "cq-nav", "aria-label": t("Tools") },
+      h("button", { class: "cq-tool cq-forkeys", type: "button", title: `${t("Keys")} (?)`, "aria-label": t("Keyboard"), onclick: showKeys }, icon("keys")),
+      h("button", { class: "cq-tool", type: "button", title: t("Light or dark"), "aria-label": t("Light or dark"), onclick: toggleTheme }, icon("moon")))));
 
   const me = await visitor();
   pages.append(...screens(me, page));

@@ -4,6 +4,7 @@ import { at, h } from "./elements.js";
 import { fetchAgain } from "./fetch-again.js";
 import { closer, dialog, once } from "./dialogs.js";
 import { meant } from "./key-table.js";
+import { t } from "./language.js";
 
 /** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
@@ -37,7 +38,7 @@ export function imageOf(address, props = {}) {
 }
 
 export function createPictures() {
-  const sides = [side("Reference"), side("Target")];
+  const sides = [side(t("Reference")), side(t("Target"))];
   const element = h("div", { class: "st-pictures" }, sides.map(({ figure }) => figure));
   let zoomed = false, spot = [0.5, 0.5];
 
@@ -108,13 +109,13 @@ export function createPictures() {
       [reference, target].forEach((given, number) => {
         const own = sides[number];
         own.given = given;
-        own.image = given.missing ? null : imageOf(given.large, { alt: `${own.name} image`, // blur shows nothing more
+        own.image = given.missing ? null : imageOf(given.large, { alt: t("{name}, image", { name: own.name }), // blur shows nothing more
           style: `max-width: min(100%, ${2 * given.width}px); max-height: min(100%, ${2 * given.height}px)` });
         own.frame.disabled = !own.image;
         own.frame.setAttribute("aria-label", own.image ? `${own.name}: enlarge` : `${own.name}: image unavailable`);
         own.lens.style.backgroundImage = given.missing ? "none" : `url("${at(given.large)}")`;
         own.lens.hidden = true;
-        const missing = h("span", { class: "st-missing", text: "Image unavailable." });
+        const missing = h("span", { class: "st-missing", text: t("Image unavailable.") });
         own.frame.replaceChildren(own.image ?? missing, own.lens);
         const shown = own.image;
         shown?.addEventListener("error", () => {
@@ -137,8 +138,8 @@ export function enlarge(/** @type {{ name: string, large: string }[]} */ picture
   /** @type {(text: string, label: string, by: number) => HTMLElement} */
   const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,
     onclick: () => step(by) });
-  const light = dialog({ class: "cq-light cq-lightstudy", "aria-label": "Picture" }, closer(),
-    arrow("‹", "Previous image", -1), h("figure", {}, picture, h("figcaption", {}, caption)), arrow("›", "Next image", 1));
+  const light = dialog({ class: "cq-light cq-lightstudy", "aria-label": t("Picture") }, closer(),
+    arrow("‹", t("Previous image"), -1), h("figure", {}, picture, h("figcaption", {}, caption)), arrow("›", t("Next image"), 1));
 
   function show() {
     picture.src = at(pictures[now].large);

@@ -91,7 +91,7 @@ interface TargetPage { title: string; intro: string; question: string; choices: 
 /** An answer about a query's images: marks by the image's token; images without one are left out, or null. */
 interface TargetMarks { marks: Record<string, string>; note: string }
 
-interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; protocol: string; accepting: boolean; discussed?: boolean }
+interface DeskStudy { id: string; name: string; kind: Kind; one: string; many: string; language: string; protocol: string; accepting: boolean; discussed?: boolean }
 interface Progress { done: number; total: number; unsure: number; median_seconds: number | null; seconds_left: number | null }
 interface Item { id: string; position: number; text: string; reference: Picture; target: Picture; panel: Picture[] }
 interface Question {
@@ -184,6 +184,7 @@ interface SeatProgress {
 }
 interface OneStudy {
   study: Study; people: SeatProgress[]; queue: { open: number; decided: number }; needs: Needs; downloads: { form: string; what: string; type: string; table: string }[]; you_judge: boolean; guidelines: string;
+  language: string; languages: Record<string, string>;
 }
 interface SubsetRow {
   dataset: string; audited_required: number; validated_solved: number; audited_unresolved: number; validated_unsolved: number; audited_other: number;
@@ -415,7 +416,7 @@ interface Answers {
   "studies/plan": Forecast; "studies/sample": { name: string }; "studies/quality": Quality; "studies/methods": Methods;
   "studies/recruitment": Recruiting; "studies/recruit": Recruiting; "studies/pay": Recruiting; "studies/test": { path: string }; "studies/test-end": { ended: boolean };
   "studies/webhook-test": Recruiting; "studies/webhook-again": Recruiting;
-  "studies/rename": { study: Study }; "studies/duplicate": { study: Study }; "studies/archive": { study: Study }; "studies/remove": { backup: string }; "studies/guide": { nodes: GuideNode[] };
+  "studies/rename": { study: Study }; "studies/duplicate": { study: Study }; "studies/archive": { study: Study }; "studies/remove": { backup: string }; "studies/guide": { nodes: GuideNode[] }; "studies/language": { language: string };
   "studies/close": { study: Study }; "studies/open": { study: Study }; "studies/rules": unknown; "studies/gold": { gold: number; training: number; dealt: number };
   "studies/release": { released: number; block: number; freed: boolean };
   "analysis/studies": { studies: Listed[] }; "analysis/report": Report | Unchanged; "analysis/disputed": { total: number; study: string; items: Disputed[] };

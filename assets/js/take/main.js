@@ -3,14 +3,16 @@ import { at, h, messageOf, mountNav, setKeys, style, until } from "../shared/com
 import { beginScreen, deskOf, loading } from "../annotate/begin.js";
 import { SCREENS } from "../annotate/kinds.js";
 import { openDesk } from "../annotate/workspace.js";
+import { speak, t } from "../shared/language.js";
 
 async function opened(/** @type {HTMLElement} */ element) {
+  await speak(document.documentElement.lang);
   const bar = h("div", { class: "st-barbox" }), body = h("div", { class: "st-main" });
   element.classList.add("st-screen");
   await style("study");
   element.replaceChildren(bar, body);
   element.removeAttribute("aria-busy");
-  setKeys([["?", "These keys"]]);
+  setKeys([["?", t("These keys")]]);
   // The page behind the link says where somebody stands: a seat that went to others, the end.
   const others = () => window.location.assign(at("").replace(/\/$/, ""));
   window.addEventListener("popstate", () => window.location.reload());
@@ -30,8 +32,8 @@ async function opened(/** @type {HTMLElement} */ element) {
     first.show();
   };
   await loading(body, fill()).catch((problem) => body.replaceChildren(h("section", { class: "st-page st-none" },
-    h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: others })))));
+    h("h1", { text: t("This cannot be shown") }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: t("Try again"), onclick: others })))));
 }
 
 // Light or dark as the system has it: on other pages Gradio does this. What was chosen by the button counts more.

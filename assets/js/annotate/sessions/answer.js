@@ -1,5 +1,6 @@
 // An answer about a session as plain data: a rating for each question, and a reason. Pure: every function answers a
 // new value. The server checks all of it again.
+import { t } from "../../shared/language.js";
 
 /** @type {(when: Record<string, number[]> | undefined, ratings: Record<string, number | null | undefined>) => boolean} */
 const holds = (when, ratings) => Object.entries(when ?? {}).every(([key, of]) => of.includes(ratings[key] ?? 0));
@@ -40,12 +41,12 @@ export function neighbour(page, key, by, ratings) {
 /** @type {(page: SessionPage, answer: SessionRatings) => { at: string, text: string } | null} */
 export function missing(page, answer) {
   const key = unrated(page, answer);
-  if (key) return { at: key, text: `No answer yet: choose 1 to ${page.points.length}.` };
+  if (key) return { at: key, text: t("No answer yet: choose 1 to {most}.", { most: page.points.length }) };
   const rule = page.impossible?.find(({ when }) => holds(when, answer.ratings));
   if (rule) return { at: Object.keys(rule.when).at(-1) ?? "reason", text: rule.says };
   const [long, most] = [[...answer.reason].length, page.note_limit];
   if (long <= most) return null;
-  return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
+  return { at: "reason", text: t("The reason has {long} characters; {most} is the limit. Please shorten it.", { long, most }) };
 }
 
 // What undo brings back. A reason is typed beside the ratings: the one of now stays, unless there is none.

@@ -3,6 +3,7 @@
 import { h, kbd, tellIn } from "../../shared/common.js";
 import { createChoice } from "../parts.js";
 import { asked } from "./answer.js";
+import { t } from "../../shared/language.js";
 
 /**
  * @param {SessionPage} page
@@ -22,10 +23,10 @@ export function createQuestions(page, act) {
       scale.element, h("p", { class: "ss-ends", "aria-hidden": "true" }, h("span", { text: low }), h("span", { text: high })), problem);
     return [key, { element, scale, problem }];
   }));
-  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Reason (optional)", oninput: () => { act.reason(note.value); } });
+  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": t("Reason (optional)"), oninput: () => { act.reason(note.value); } });
   const noteProblem = h("p", { class: "cq-inline", hidden: true });
-  const element = h("section", { class: "ss-questions", "aria-label": "Your answer" }, h("ol", {}, [...rows.values()].map((row) => row.element)),
-    h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, "Reason (optional)", kbd("r")), note), noteProblem);
+  const element = h("section", { class: "ss-questions", "aria-label": t("Your answer") }, h("ol", {}, [...rows.values()].map((row) => row.element)),
+    h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, t("Reason (optional)"), kbd("r")), note), noteProblem);
 
   return {
     element,

@@ -7,6 +7,7 @@ import { listen } from "../keys.js";
 import { keyTable } from "./keys.js";
 import { createQuestions } from "./questions.js";
 import { createStory } from "./story.js";
+import { t, tn } from "../../shared/language.js";
 
 export { keysOf } from "./keys.js";
 
@@ -31,9 +32,9 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   const foot = createFoot({ save, retry });
   const element = h("div", { class: "st-desk ss-desk" },
     h("div", { class: "st-stage" }, h("div", { class: "ss-head" }, where.element, title), story.element),
-    h("aside", { class: "st-side", "aria-label": "Questions" },
+    h("aside", { class: "st-side", "aria-label": t("Questions") },
       h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: page.title }),
-        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Guidelines" }), kbd("d"))),
+        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: t("Guidelines") }), kbd("d"))),
       h("div", { class: "st-scroll" }, form.element), foot.element));
 
   function become(/** @type {SessionRatings} */ next) {
@@ -63,7 +64,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     active = back.active;
     become(undone(back.answer, answer));
     form.lead(active);
-    say("Undone");
+    say(t("Undone"));
   }
 
   listen(keyTable(page, {
@@ -94,7 +95,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     },
     open(item) {
       const { length } = item.turns;
-      title.textContent = `A search in ${length === 1 ? "one turn" : `${length} turns`}`;
+      title.textContent = tn(length, "A search in one turn", "A search in {number} turns");
       story.open(item);
       form.element.parentElement?.scrollTo(0, 0);
     },
@@ -106,7 +107,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
       form.draw(answer, active);
       foot.draw(unchanged);
     },
-    spoken: ({ turns }) => turns.map(({ text }, number) => `Turn ${number + 1}: ${text}`).join(". "),
+    spoken: ({ turns }) => turns.map(({ text }, number) => t("Turn {number}: {text}", { number: number + 1, text })).join(". "),
     looked() {},
     accepting: foot.show,
     problem: foot.problem,

@@ -1,6 +1,7 @@
 // A session as a story: an image, what was said about it, the next image, and last the target.
 import { h } from "../../shared/common.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
+import { t } from "../../shared/language.js";
 
 const IN_A_ROW = 4; // more steps take a second row
 
@@ -23,12 +24,12 @@ export function createStory() {
   }
 
   function frameOf(/** @type {Picture} */ image, /** @type {string} */ name, /** @type {number} */ number) {
-    const missing = h("span", { class: "st-missing", text: "Image unavailable." });
+    const missing = h("span", { class: "st-missing", text: t("Image unavailable.") });
     const frame = h("button", { class: "st-frame", type: "button", disabled: Boolean(image.missing), onclick: () => large(number),
-      "aria-label": image.missing ? `${name}: image unavailable` : `${name}: enlarge` });
+      "aria-label": image.missing ? t("{name}: image unavailable", { name }) : t("{name}: enlarge", { name }) });
     if (image.missing) frame.append(missing);
     else {
-      const shown = imageOf(image.large, { alt: `${name}, image`, // blur shows nothing more
+      const shown = imageOf(image.large, { alt: t("{name}, image", { name }), // blur shows nothing more
         style: `max-width: min(100%, ${2 * image.width}px); max-height: min(100%, ${2 * image.height}px)` });
       shown.addEventListener("error", () => { shown.replaceWith(missing); frame.disabled = true; }, { once: true });
       frame.append(shown);
@@ -39,7 +40,7 @@ export function createStory() {
   return {
     element,
     open(/** @type {SessionItem} */ { turns, target }) {
-      const all = [...turns.map(({ image, text }, number) => ({ name: `Turn ${number + 1}`, said: text, image })), { name: "Target", said: "", image: target }];
+      const all = [...turns.map(({ image, text }, number) => ({ name: t("Turn {number}", { number: number + 1 }), said: text, image })), { name: t("Target"), said: "", image: target }];
       steps = all.map((step, number) => ({ ...step, frame: frameOf(step.image, step.name, number) }));
       const columns = all.length <= IN_A_ROW ? all.length : Math.min(IN_A_ROW, Math.ceil(all.length / 2));
       element.dataset.columns = String(columns);
@@ -48,7 +49,7 @@ export function createStory() {
       element.replaceChildren(...steps.map(({ name, said, frame }, number) => {
         const last = number === turns.length;
         const words = said.trim() ? h("blockquote", { class: "ss-said", dir: "auto", text: said })
-          : h("p", { class: "ss-said ss-sought", text: last ? "What was looked for" : "Nothing was said." });
+          : h("p", { class: "ss-said ss-sought", text: last ? t("What was looked for") : t("Nothing was said.") });
         return h("li", { class: last ? "ss-step ss-target" : "ss-step" }, h("p", { class: "cq-label", text: name }), frame, words);
       }));
       element.scrollTop = 0;

@@ -1,5 +1,6 @@
 // An answer to "which of the two sets is better?" as plain data, in the order that is shown: A
 // stands first. Pure: every function answers a new value. The server checks all of it again.
+import { t } from "../../shared/language.js";
 
 export const SIDES = /** @type {Side[]} */ (["A", "B"]);
 const MARKS = /** @type {Mark[]} */ (["either", "image", "text"]);
@@ -38,11 +39,11 @@ export const unrated = (/** @type {Preference} */ answer) => SIDES.find((side) =
 export function missing(answer, page, asksReason) {
   const side = unrated(answer);
   const named = (/** @type {Side} */ which) => page.set_names[SIDES.indexOf(which)];
-  if (side) return { at: side, text: "No rating yet: choose 1 to 5." };
-  if (answer.preferred === null) return { at: "preferred", text: `${page.questions.preferred} Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
+  if (side) return { at: side, text: t("No rating yet: choose 1 to 5.") };
+  if (answer.preferred === null) return { at: "preferred", text: `${page.questions.preferred} ${t(page.allow_tie ? "Choose {one} or {other}, or that both are equally good." : "Choose {one} or {other}.", { one: named("A"), other: named("B") })}` };
   const [long, most] = [[...answer.reason].length, page.reason_limit];
-  if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
-  if (asksReason && !answer.reason.trim()) return { at: "reason", text: "This question needs a reason: a few words suffice." };
+  if (long > most) return { at: "reason", text: t("The reason has {long} characters; {most} is the limit. Please shorten it.", { long, most }) };
+  if (asksReason && !answer.reason.trim()) return { at: "reason", text: t("This question needs a reason: a few words suffice.") };
   return null;
 }
 
@@ -51,7 +52,7 @@ export function doubt(/** @type {Preference} */ { ratings, preferred }, /** @typ
   if (preferred === null || preferred === TIE) return null;
   if ((ratings[preferred] ?? 0) >= (ratings[other(preferred)] ?? 0)) return null;
   const named = (/** @type {Side} */ side) => page.set_names[SIDES.indexOf(side)];
-  return `${named(other(preferred))} has the higher score, and you prefer ${named(preferred)}. Is that what you meant?`;
+  return t("{other} has the higher score, and you prefer {one}. Is that what you meant?", { other: named(other(preferred)), one: named(preferred) });
 }
 
 // "Question 7 of 25 · form 1 of 2": forms hold ``form_size`` questions, the last one what is left.
@@ -59,6 +60,6 @@ export function doubt(/** @type {Preference} */ { ratings, preferred }, /** @typ
 export function placeOf({ number, of, form, forms }, page) {
   const size = page.form_size > 0 ? page.form_size : of;
   const before = size * (form - 1), inForm = number - before;
-  const words = inForm >= 1 && inForm <= size ? `Question ${inForm} of ${Math.min(size, of - before)}` : `Question ${number} of ${of}`;
-  return forms > 1 ? `${words} · form ${form} of ${forms}` : words;
+  const words = inForm >= 1 && inForm <= size ? t("Question {number} of {of}", { number: inForm, of: Math.min(size, of - before) }) : t("Question {number} of {of}", { number, of });
+  return forms > 1 ? t("{words} · form {form} of {forms}", { words, form, forms }) : words;
 }

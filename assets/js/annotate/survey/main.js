@@ -11,6 +11,7 @@ import { createGates, codeBox, openGuidelines } from "./pages.js";
 import { listen } from "../keys.js";
 import { keyTable, keysOf } from "./keys.js";
 import { sharp, createSurveyView } from "./view.js";
+import { t } from "../../shared/language.js";
 /** @import { Refused } from "../work/sending.js" */
 /** @import { Lacks } from "./answer.js" */
 
@@ -22,7 +23,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const page = /** @type {Survey} */ (found);
   const clock = createClock(), justShown = createGuard(), talk = createTalk(name);
   const work = /** @type {import("../work/main.js").Work<Preference>} */ (
-    createWork({ name, me, body, one: "question", sharp, now: () => desk, show, stayed, leave, view: () => view }));
+    createWork({ name, me, body, one: t("question"), many: t("questions"), sharp, now: () => desk, show, stayed, leave, view: () => view }));
   const { drafts, sending, places, progress } = work;
   const gates = createGates({ name, joined: first.joined, page, body, show: work.came, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
@@ -58,7 +59,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   function shown(/** @type {boolean} */ restored) {
     if (!desk?.item) return;
-    view.show({ ...desk, item: desk.item, name: trainingName(desk) || `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
+    view.show({ ...desk, item: desk.item, name: trainingName(desk) || t("Question {number}", { number: desk.item.number }), restored, finished: Boolean(desk.item.locked) });
     draw();
   }
   function draw() {
@@ -68,8 +69,8 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   function finished(/** @type {SurveyDesk} */ desk, /** @type {Gate | null | undefined} */ gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
-    const end = endScreen(desk, { me, others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
-      change: several ? "review, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
+    const end = endScreen(desk, { me, others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: t("question"), many: t("questions"),
+      change: several ? t("You can still review, and change answers of the last form.") : undefined, below: gate?.code ? codeBox(gate.code) : null });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -145,10 +146,10 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (!desk.study.accepting) {
       const { id } = desk.item, accepting = await work.reopened();
       if (accepting) return work.go(id);
-      return accepting === false && view.problem("This study is closed: it no longer accepts answers.");
+      return accepting === false && view.problem(t("This study is closed: it no longer accepts answers."));
     }
     if (view.locked) return work.go();
-    if (asks) return say("Press y to keep it, n to change it.");
+    if (asks) return say(t("Press y to keep it, n to change it."));
     lacks = missing(answer, page, desk.item.ask_reason);
     if (lacks) {
       if (lacks.at === "A" || lacks.at === "B") active = lacks.at;
@@ -200,7 +201,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   listen(keyTable(page, {
     asking: () => asks, save, meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
-    note: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question needs no reason.")),
+    note: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast(t("This question needs no reason."))),
   }), {
     here: () => Boolean(desk?.item), save, away: false, leaveNote: () => view.title.focus({ preventScroll: true }),
     leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),

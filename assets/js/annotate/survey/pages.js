@@ -4,6 +4,7 @@ import { copy, h, kbd, tellIn, ApiProblem, api, createGuard, messageOf, say, tok
 import { ownGuidelines } from "../guide.js";
 import { createChoice, openSheet } from "../parts.js";
 import { AHEAD } from "../work/stock.js";
+import { t, told } from "../../shared/language.js";
 
 /** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
 
@@ -11,9 +12,9 @@ const paragraphs = (/** @type {string} */ text) => text.split(/\n\s*\n/).map((pa
 
 // The words that explain the study; the same on its first page and in the sheet.
 const guide = (/** @type {Survey} */ page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }), ownGuidelines(page),
-  h("h2", { text: "The scale" }),
+  h("h2", { text: t("The scale") }),
   h("ol", { class: "sv-anchors" }, page.scale.map(({ value, name }) => h("li", {}, h("b", { text: value }), h("span", { text: name })))),
-  h("h2", { text: "Good to know" }),
+  h("h2", { text: t("Good to know") }),
   h("ul", { class: "sv-lines" }, page.guidelines.map((line) => h("li", { text: line, dir: "auto" })))];
 
 // A form with one button: a press is on its way, or its sentence is shown.
@@ -41,8 +42,8 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
 
 /** @type {(page: Survey, pass: Pass) => { element: HTMLElement, focus(): void }} */
 export function guidelinesPage(page, pass) {
-  const form = formOf("Before you begin", pass, { button: "I have read this ", content: [
-    h("p", { class: "sv-hint", text: "On this screen the two sets are shown one below the other. A larger screen makes comparing easier: you can continue there at any time." }),
+  const form = formOf(t("Before you begin"), pass, { button: `${t("I have read this")} `, content: [
+    h("p", { class: "sv-hint", text: t("On this screen the two sets are shown one below the other. A larger screen makes comparing easier: you can continue there at any time.") }),
     guide(page)] });
   return { element: form.element, focus: () => form.heading.focus() };
 }
@@ -50,27 +51,27 @@ export function guidelinesPage(page, pass) {
 /** @type {(text: string, pass: Pass, others: () => void) => { element: HTMLElement, focus(): void }} */
 export function consentPage(text, pass, others) {
   const agree = h("input", { type: "checkbox", id: "sv-agree" });
-  const form = formOf("Your consent", pass, { button: "Go on ", value: () => agree.checked, content: [
-    h("div", { class: "sv-consent", tabindex: 0, role: "region", "aria-label": "What you agree to" }, paragraphs(text)),
-    h("label", { class: "sv-agree" }, agree, h("span", { text: "I have read this and agree to participate." }))],
-  more: h("button", { class: "cq-btn", type: "button", text: "I do not agree", onclick: others }) });
+  const form = formOf(t("Your consent"), pass, { button: `${t("Go on")} `, value: () => agree.checked, content: [
+    h("div", { class: "sv-consent", tabindex: 0, role: "region", "aria-label": t("What you agree to") }, paragraphs(text)),
+    h("label", { class: "sv-agree" }, agree, h("span", { text: t("I have read this and agree to participate.") }))],
+  more: h("button", { class: "cq-btn", type: "button", text: t("I do not agree"), onclick: others }) });
   return { element: form.element, focus: () => agree.focus({ preventScroll: true }) };
 }
 
 /** @param {Gate} gate @param {Pass} pass @param {{ said: string, back: (() => void) | null }} how ``said``: what to say of an answer before */
 export function checkPage(gate, pass, { said, back }) {
   const sum = gate.check === "sum";
-  const label = sum ? `${gate.question} =` : gate.instruction ?? "", options = gate.options ?? [];
+  const label = sum ? `${gate.question} =` : told(gate.instruction ?? ""), options = gate.options ?? [];
   let chosen = /** @type {number | null} */ (null);
   const input = h("input", { class: "sv-sum", type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 9, "aria-label": label });
   /** @type {Choice | null} */
   const choice = sum ? null : createChoice({ class: "sv-scale sv-options", label, options: options.map((value) =>
     ({ value, label: String(value), content: h("b", { text: value }) })), pick: (value) => { chosen = value; choice?.draw(value); } });
   choice?.draw(null);
-  const form = formOf(said ? "One more" : "Attention check", pass, { button: "Go on ", value: () => (sum ? input.value : chosen), content: [
-    h("p", { class: "cq-lead", text: said || "A small task to check that people are still reading." }),
+  const form = formOf(said ? t("One more") : t("Attention check"), pass, { button: `${t("Go on")} `, value: () => (sum ? input.value : chosen), content: [
+    h("p", { class: "cq-lead", text: said || t("A small task to check that people are still reading.") }),
     h("div", { class: "sv-task" }, h("p", { class: "sv-question", text: label, id: "sv-task" }), choice?.element ?? input)],
-  more: back ? h("button", { class: "cq-btn", type: "button", text: "Review", onclick: back }) : null });
+  more: back ? h("button", { class: "cq-btn", type: "button", text: t("Review"), onclick: back }) : null });
   form.element.classList.add("sv-check");
   if (!sum) {
     form.element.addEventListener("keydown", (event) => {
@@ -84,15 +85,14 @@ export function checkPage(gate, pass, { said, back }) {
 
 // The code that proves it, to be copied.
 export function codeBox(/** @type {string} */ code) {
-  const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": "Completion code", text: code });
-  const button = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { shown }) });
-  return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, button));
+  const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": t("Completion code"), text: code });
+  const button = h("button", { class: "cq-btn", type: "button", text: t("Copy"), onclick: () => copy(code, { shown }) });
+  return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: t("Your completion code") }), h("div", { class: "cq-row" }, shown, button));
 }
 
 export const openGuidelines = (/** @type {Survey} */ page) => openSheet({ class: "sv-sheet" }, guide(page));
 
 // What stands before the next question, and going past it.
-const WRONG = "That was not correct. Take your time: here is another one.";
 
 // ``joined``: whether the person has a seat; if not, going past the first gate takes one.
 // ``show(desk, {said})`` shows what comes next; ``back`` leads to the answer before.
@@ -110,7 +110,7 @@ export function createGates({ name, joined, page, body, show, others, back }) {
       joined = true;
       const done = await api("POST", "study/gate", { study: name, kind, token: press, ahead: AHEAD,
         ...(kind === "check" ? { number, attempt, answer } : kind === "consent" ? { answer } : {}) });
-      show(done.desk, { said: done.passed ? "" : WRONG });
+      show(done.desk, { said: done.passed ? "" : t("That was not correct. Take your time: here is another one.") });
       return "";
     } catch (problem) {
       if (!(problem instanceof ApiProblem) || problem.kind !== "incomplete") return messageOf(problem);

@@ -4,6 +4,7 @@ import { createFoot, createWhere, createChoice } from "../parts.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
 import { KEY_OF_MARK } from "./keys.js";
 import { SIDES, TIE, doubt } from "./answer.js";
+import { t } from "../../shared/language.js";
 
 /** @import { Lacks } from "./answer.js" */
 
@@ -32,16 +33,16 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   const why = h("label", { class: "sv-why", hidden: true }, h("span", {}, page.questions.reason, kbd("r")), more(page.help.reason), reason);
   const complaint = h("p", { class: "cq-inline sv-lacks", hidden: true });
   const asked = h("span", {});
-  const asking = h("div", { class: "sv-doubt", role: "alertdialog", "aria-label": "Is that what you meant?", hidden: true }, asked, h("span", { class: "cq-row" },
-    h("button", { class: "cq-btn small", type: "button", onclick: () => meant(true) }, "Yes, keep it ", kbd("y")),
-    h("button", { class: "cq-btn small", type: "button", onclick: () => meant(false) }, "No, let me change it ", kbd("n"))));
+  const asking = h("div", { class: "sv-doubt", role: "alertdialog", "aria-label": t("Is that what you meant?"), hidden: true }, asked, h("span", { class: "cq-row" },
+    h("button", { class: "cq-btn small", type: "button", onclick: () => meant(true) }, `${t("Yes, keep it")} `, kbd("y")),
+    h("button", { class: "cq-btn small", type: "button", onclick: () => meant(false) }, `${t("No, let me change it")} `, kbd("n"))));
   const foot = createFoot({ save, retry, above: h("div", { class: "sv-above" }, complaint, asking, why),
     beside: h("div", { class: "sv-prefer" }, h("span", { class: "sv-asks" }, page.questions.preferred, more(page.help.preferred)), better.element) });
   const element = h("div", { class: "sv-desk" },
-    h("div", { class: "sv-query" }, h("div", { class: "sv-top" }, where.element, h("button", { class: "cq-tool", type: "button", title: "Guidelines (d)",
-      "aria-label": "Guidelines", onclick: sheet }, icon("book"))),
+    h("div", { class: "sv-query" }, h("div", { class: "sv-top" }, where.element, h("button", { class: "cq-tool", type: "button", title: `${t("Guidelines")} (d)`,
+      "aria-label": t("Guidelines"), onclick: sheet }, icon("book"))),
     h("div", { class: "sv-asked" }, h("div", { class: "sv-looked" }, labelled("text"), title),
-      h("div", { class: "sv-looked" }, labelled("image"), frame)), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button), more(page.help.irrelevant))),
+      h("div", { class: "sv-looked" }, labelled("image"), frame)), h("div", { class: "sv-marks", role: "group", "aria-label": t("The results of both sets") }, marks.map(({ button }) => button), more(page.help.irrelevant))),
     h("div", { class: "sv-sets" }, sets.A.element, sets.B.element), foot.element);
   /** What stands over the image, or the text. @param {"image" | "text"} of */
   function labelled(of) { return page.labels && h("p", { class: "sv-label", "data-of": of, text: page.labels[of] }); }
@@ -51,8 +52,8 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   function large(/** @type {Picture} */ image) {
     if (!item) return;
     const { reference, sets: shown } = item;
-    const all = [{ it: reference, name: "Reference" }, ...SIDES.flatMap((side) => shown[side].map((it, number) =>
-      ({ it, name: `${page.set_names[SIDES.indexOf(side)]}, image ${number + 1}` })))]
+    const all = [{ it: reference, name: t("Reference") }, ...SIDES.flatMap((side) => shown[side].map((it, number) =>
+      ({ it, name: t("{name}, image {number}", { name: page.set_names[SIDES.indexOf(side)], number: number + 1 }) })))]
       .flatMap(({ it, name }) => (it.missing ? [] : [{ it, name, large: it.large }]));
     const at = all.findIndex(({ it }) => it === image);
     if (!all.length) return;
@@ -70,8 +71,8 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       locked = finished || !study.accepting;
       title.textContent = item.text;
       title.classList.toggle("long", item.text.length > 90);
-      const shown = item.reference.missing ? null : imageOf(item.reference.large, { alt: "Reference image" });
-      const none = h("span", { class: "st-missing", text: "Image unavailable." });
+      const shown = item.reference.missing ? null : imageOf(item.reference.large, { alt: t("Reference image") });
+      const none = h("span", { class: "st-missing", text: t("Image unavailable.") });
       frame.disabled = !shown;
       frame.setAttribute("aria-label", shown ? "Reference image: enlarge" : "Reference: image unavailable");
       frame.replaceChildren(shown ?? none);
@@ -79,7 +80,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       for (const side of SIDES) sets[side].show(item.sets[side]);
       where.show({ name, revision, restored });
       foot.show(study);
-      if (study.accepting && finished) foot.problem("This form is finished: you can view your answer, but not change it.");
+      if (study.accepting && finished) foot.problem(t("This form is finished: you can view your answer, but not change it."));
       element.scrollTop = 0;
     },
     /** @param {{ answer: Preference, active: Side, unchanged: boolean, lacks: Lacks | null, asks: boolean, asksReason: boolean }} what */
@@ -137,10 +138,10 @@ export function createSet(side, page, act, large) {
     element,
     show(/** @type {Picture[]} */ images) {
       row.replaceChildren(...images.map((image, number) => {
-        const label = `${name}, image ${number + 1} of ${images.length}`;
-        if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": `${label}: unavailable` }, missing());
+        const label = t("{name}, image {number} of {of}", { name, number: number + 1, of: images.length });
+        if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": t("{name}: unavailable", { name: label }) }, missing());
         const shown = imageOf(sharp(image.small), { width: image.width, height: image.height });
-        const button = h("button", { class: "sv-picture", type: "button", "aria-label": `${label}: enlarge`, "data-token": image.token,
+        const button = h("button", { class: "sv-picture", type: "button", "aria-label": t("{name}: enlarge", { name: label }), "data-token": image.token,
           onclick: () => large(image) }, shown);
         shown.addEventListener("error", () => { button.replaceChildren(missing()); button.disabled = true; }, { once: true });
         return button;
@@ -156,4 +157,4 @@ export function createSet(side, page, act, large) {
 
 // The address of a picture, or of its larger file where this screen shows more than the small one has.
 export const sharp = (/** @type {string} */ small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
-const missing = () => h("span", { class: "st-missing", text: "Image unavailable" });
+const missing = () => h("span", { class: "st-missing", text: t("Image unavailable.") });

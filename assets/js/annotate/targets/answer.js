@@ -1,5 +1,6 @@
 // An answer about a query's images as plain data: a mark for each image by its token, and a note. Pure: every function
 // answers a new value. The server checks all of it again.
+import { t, tn } from "../../shared/language.js";
 
 /** @type {(from?: Partial<TargetMarks> | null) => TargetMarks} */
 export const start = (from) => ({ marks: Object.fromEntries(Object.entries(from?.marks ?? {}).filter(([, mark]) => mark)), note: from?.note ?? "" });
@@ -37,16 +38,16 @@ export function nameOf(marks, mark) {
   const name = marks.find((one) => one.mark === mark)?.name ?? mark;
   return name[0].toUpperCase() + name.slice(1);
 }
-const either = (/** @type {TargetMark[]} */ marks) => marks.map(({ name }) => name).join(", ").replace(/, ([^,]*)$/, " or $1");
+const either = (/** @type {TargetMark[]} */ marks) => marks.map(({ name }) => name).join(", ").replace(/, ([^,]*)$/, ` ${t("or")} $1`);
 
 // What is still missing, at an image's token or "note"; or null.
 /** @type {(page: TargetPage, answer: TargetMarks, tokens: string[]) => { at: string, text: string } | null} */
 export function missing(page, answer, tokens) {
   const place = unmarked(answer, tokens), left = tally(answer, tokens)[""] ?? 0;
-  if (place >= 0) return { at: tokens[place], text: `${left === 1 ? "One image has" : `${left} images have`} no mark yet: ${either(page.choices)}.` };
+  if (place >= 0) return { at: tokens[place], text: tn(left, "One image has no mark yet: {marks}.", "{number} images have no mark yet: {marks}.", { marks: either(page.choices) }) };
   const [long, most] = [[...answer.note].length, page.note_limit];
   if (long <= most) return null;
-  return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
+  return { at: "note", text: t("The note has {long} characters; {most} is the limit. Please shorten it.", { long, most }) };
 }
 
 // What undo brings back. A note is typed beside the marks: the one of now stays, unless there is none.

@@ -4,17 +4,18 @@ import { h } from "../../shared/common.js";
 import { createChoice } from "../parts.js";
 import { nameOf } from "./answer.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
+import { t } from "../../shared/language.js";
 
 /** @typedef {{ element: HTMLElement, frame: HTMLButtonElement, choice: Choice, image: Picture, name: string }} Tile */
 
 /** A button with an image, which it enlarges. @param {Picture} image @param {string} name @param {"small" | "large"} size @param {() => void} large */
 export function frameOf(image, name, size, large) {
-  const missing = h("span", { class: "st-missing", text: "Image unavailable." });
+  const missing = h("span", { class: "st-missing", text: t("Image unavailable.") });
   const frame = h("button", { class: "st-frame", type: "button", disabled: Boolean(image.missing), onclick: large,
-    "aria-label": image.missing ? `${name}: image unavailable` : `${name}: enlarge` });
+    "aria-label": image.missing ? t("{name}: image unavailable", { name }) : t("{name}: enlarge", { name }) });
   if (image.missing) frame.append(missing);
   else {
-    const shown = imageOf(image[size], { alt: `${name}, image` });
+    const shown = imageOf(image[size], { alt: t("{name}, image", { name }) });
     shown.addEventListener("error", () => { shown.replaceWith(missing); frame.disabled = true; }, { once: true });
     frame.append(shown);
   }
@@ -23,7 +24,7 @@ export function frameOf(image, name, size, large) {
 
 /** @param {TargetPage} page @param {{ mark(token: string, mark: string): void, active(place: number): void }} act */
 export function createGrid({ choices: marks, question }, act) {
-  const element = h("ol", { class: "tg-grid", "aria-label": "Images" });
+  const element = h("ol", { class: "tg-grid", "aria-label": t("Images") });
   let tiles = /** @type {Tile[]} */ ([]);
 
   // Every image there is, from this one on; the arrows lead through them.
@@ -36,8 +37,8 @@ export function createGrid({ choices: marks, question }, act) {
 
   /** @type {(image: Picture, place: number) => Tile} */
   function tileOf(image, place) {
-    const name = `Image ${place + 1}`, frame = frameOf(image, name, "small", () => { act.active(place); large(place); });
-    const choice = createChoice({ class: "tg-marks", label: `${name}: ${question || "does it answer the query?"}`, pick: (mark) => act.mark(image.token, mark),
+    const name = t("Image {number}", { number: place + 1 }), frame = frameOf(image, name, "small", () => { act.active(place); large(place); });
+    const choice = createChoice({ class: "tg-marks", label: `${name}: ${question || t("does it answer the query?")}`, pick: (mark) => act.mark(image.token, mark),
       options: marks.map(({ mark }) => ({ value: mark, content: nameOf(marks, mark) })) });
     choice.element.addEventListener("focusin", () => act.active(place));
     return { element: h("li", { class: "tg-tile" }, frame, choice.element), frame, choice, image, name };

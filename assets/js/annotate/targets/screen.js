@@ -8,6 +8,7 @@ import { createGrid, frameOf } from "./grid.js";
 import { listen } from "../keys.js";
 import { keyTable } from "./keys.js";
 import { createPanel } from "./panel.js";
+import { t, tn } from "../../shared/language.js";
 
 export { keysOf } from "./keys.js";
 
@@ -27,9 +28,9 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
   const stage = h("div", { class: "st-stage" },
     h("div", { class: "tg-head" }, figure, h("div", { class: "tg-words" }, where.element, title)), grid.element);
   const element = h("div", { class: "st-desk tg-desk" }, stage,
-    h("aside", { class: "st-side", "aria-label": "Answer" },
+    h("aside", { class: "st-side", "aria-label": t("Answer") },
       h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: page.title }),
-        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Guidelines" }), kbd("d"))),
+        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: t("Guidelines") }), kbd("d"))),
       h("div", { class: "st-scroll" }, panel.element), foot.element));
 
   function become(/** @type {TargetMarks} */ next) {
@@ -54,7 +55,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     if (!here() || !open) return;
     before.push({ answer, active });
     become(markRest(answer, tokens, "no"));
-    say(`${open} marked ${named("no")}.`);
+    say(t("{number} marked {name}.", { number: open, name: named("no") }));
   }
   function move(/** @type {string} */ key) {
     point(neighbour(active, key, grid.columns, tokens.length));
@@ -67,12 +68,12 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
     active = back.active;
     become(undone(back.answer, answer));
     grid.lead(active);
-    say("Undone");
+    say(t("Undone"));
   }
   function large() {
     if (!reference || reference.missing) return;
     const back = document.activeElement;
-    enlarge([{ name: "Reference", large: reference.large }]).then(() => { if (back instanceof HTMLElement) back.focus({ preventScroll: true }); });
+    enlarge([{ name: t("Reference"), large: reference.large }]).then(() => { if (back instanceof HTMLElement) back.focus({ preventScroll: true }); });
   }
 
   listen(keyTable(page, {
@@ -110,7 +111,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
       reference = item.reference;
       title.textContent = item.text;
       title.classList.toggle("long", item.text.length > 90);
-      figure.replaceChildren(frameOf(item.reference, "Reference", "large", large), h("p", { class: "cq-label", text: "Reference" }));
+      figure.replaceChildren(frameOf(item.reference, t("Reference"), "large", large), h("p", { class: "cq-label", text: t("Reference") }));
       grid.open(item.candidates);
       stage.scrollTop = 0;
     },
@@ -123,7 +124,7 @@ export function createScreen(page, { here, changed, save, step, map, discard, re
       panel.draw(answer, tokens);
       foot.draw(unchanged);
     },
-    spoken: ({ text, candidates }) => `${text}. ${candidates.length === 1 ? "One image" : `${candidates.length} images`}.`,
+    spoken: ({ text, candidates }) => `${text}. ${tn(candidates.length, "One image", "{number} images")}.`,
     looked() {},
     accepting: foot.show,
     problem: foot.problem,

@@ -1,11 +1,12 @@
 // An answer to "is this query valid?" as plain data, and what may become of it. Pure: every
 // function answers a new value. The server checks all of it again.
+import { t } from "../../shared/language.js";
 
 /** @type {Readonly<Validity>} */
 export const EMPTY = Object.freeze({ validated: null, flags: [], reasons: [], note: "", alternatives: [], unsure: false,
   panel_opened: false });
 export const BROAD = "QUERY_TOO_BROAD"; // a rubric without it gets no proposal
-export const orList = (/** @type {string[]} */ words) => words.join(", ").replace(/, (?=[^,]*$)/, " or ");
+export const orList = (/** @type {string[]} */ words) => words.join(", ").replace(/, (?=[^,]*$)/, ` ${t("or")} `);
 
 /** @type {(from?: Partial<Validity> | null) => Validity} */
 export const start = (from) => ({ ...EMPTY, ...from, note: from?.note ?? "" });
@@ -85,20 +86,20 @@ export const needsNote = (/** @type {Validity} */ answer, /** @type {Rubric} */ 
 export function missing(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) {
   const [long, most] = [[...answer.note].length, rubric.note_limit];
   if (long > most) {
-    return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} is the limit. Please shorten it.` };
+    return { at: "note", text: t("The note has {long} characters; {most} is the limit. Please shorten it.", { long, most }) };
   }
   if (answer.unsure) return null;
   if (answer.validated !== true && !answer.flags.length) {
-    return { at: "flags", text: `Say what is wrong, or press ${rubric.valid.key} if nothing is.` };
+    return { at: "flags", text: t("Say what is wrong, or press {key} if nothing is.", { key: rubric.valid.key }) };
   }
   for (const code of answer.flags) {
     const flag = flagOf(rubric, code);
     if (flag?.reasons.length && !flag.reasons.some((reason) => answer.reasons.includes(reason.code))) {
-      return { at: code, text: `Give a reason: ${orList(flag.reasons.map(({ key }) => key))}.` };
+      return { at: code, text: t("Give a reason: {keys}.", { keys: orList(flag.reasons.map(({ key }) => key)) }) };
     }
   }
   const other = unsaid(answer, rubric);
-  if (other && !answer.note.trim()) return { at: "note", text: `“${other.name}” requires a note.` };
+  if (other && !answer.note.trim()) return { at: "note", text: t("“{name}” requires a note.", { name: other.name }) };
   const rule = rubric.impossible?.find(({ when }) => holds(when, [...answer.flags, ...answer.reasons]));
   return rule ? { at: answer.flags.findLast((code) => code in rule.when) ?? "flags", text: rule.says } : null;
 }
@@ -106,7 +107,7 @@ export function missing(/** @type {Validity} */ answer, /** @type {Rubric} */ ru
 export const UNSURE = "UNSURE"; // of the screen alone: in files such an answer is UNLABELLED
 // The one category that counts: the most severe of the flags.
 export function primary(/** @type {Validity} */ answer, /** @type {Rubric} */ rubric) {
-  if (answer.unsure) return { code: UNSURE, name: "Unsure: an adjudicator will decide" };
+  if (answer.unsure) return { code: UNSURE, name: t("Unsure: an adjudicator will decide") };
   if (answer.validated === true) return { code: "VALIDATED", name: rubric.valid.name };
   const [worst] = settled(answer, rubric).flags;
   return (worst && flagOf(rubric, worst)) || null;

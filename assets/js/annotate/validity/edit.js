@@ -1,5 +1,6 @@
 // The answer under the person's hands: what each press makes of it, and undoing it.
 import { flagOf, flipFlag, flipMark, flipReason, flipUnsure, flipValid, pruned, start } from "./answer.js";
+import { t } from "../../shared/language.js";
 
 /** act() answers a sentence where one helps. @param {Rubric} rubric @param {() => void} changed is called after every change */
 export function createEditing(rubric, changed) {
@@ -25,12 +26,12 @@ export function createEditing(rubric, changed) {
     valid() {
       const some = answer.flags.length;
       become(flipValid(answer));
-      return some ? "A valid item has no flags: they were removed. Ctrl+Z restores them." : "";
+      return some ? t("A valid item has no flags: they were removed. Ctrl+Z restores them.") : "";
     },
     flag(code) {
       const was = answer.validated === true;
       become(flipFlag(answer, rubric, code), { flag: flagOf(rubric, code)?.reasons.length ? code : active });
-      return was ? "A flag removes “valid”. Ctrl+Z restores it." : "";
+      return was ? t("A flag removes “valid”. Ctrl+Z restores it.") : "";
     },
     // A code such as "1a".
     reason(code) {

@@ -2,6 +2,7 @@
 import { listed, meant } from "../../shared/key-table.js";
 import { commonKeys } from "../keys.js";
 import { byKey } from "./answer.js";
+import { t } from "../../shared/language.js";
 
 const HELD_MS = 350;
 const PANS = /** @type {Record<string, [number, number]>} */ (
@@ -14,15 +15,15 @@ const letters = (/** @type {Rubric} */ rubric) => [...new Set(rubric.flags.flatM
 
 /** @param {Rubric} rubric @param {Partial<import("../keys.js").CommonActions & Judging>} does */
 export const keyTable = (rubric, does) => /** @type {import("../keys.js").AnswerKey[]} */ ([
-  { keys: rubric.flags.map((flag) => flag.key), text: "Set or remove a flag", does: (key) => does.flag?.(byKey(rubric, key)?.code ?? ""), soon: true },
-  { keys: letters(rubric), text: "Reason for the last flag", does: does.reason, soon: true },
-  { keys: [rubric.valid.key], text: "Valid: nothing is wrong", does: does.valid, soon: true },
-  { keys: ["u"], text: "Unsure: leave it to an adjudicator", does: does.unsure, soon: true },
-  { keys: ["p"], text: "Show or hide retrieved images", does: does.panel, soon: true },
-  { keys: ["Space"], text: "Mark a retrieved image as equally good; arrows move" },
+  { keys: rubric.flags.map((flag) => flag.key), text: t("Set or remove a flag"), does: (key) => does.flag?.(byKey(rubric, key)?.code ?? ""), soon: true },
+  { keys: letters(rubric), text: t("Reason for the last flag"), does: does.reason, soon: true },
+  { keys: [rubric.valid.key], text: t("Valid: nothing is wrong"), does: does.valid, soon: true },
+  { keys: ["u"], text: t("Unsure: leave it to an adjudicator"), does: does.unsure, soon: true },
+  { keys: ["p"], text: t("Show or hide retrieved images"), does: does.panel, soon: true },
+  { keys: ["Space"], text: t("Mark a retrieved image as equally good; arrows move") },
   { keys: Object.keys(PANS), does: (key) => does.pan?.(...PANS[key]), anywhere: true, held: true },
   { keys: ["Escape"], when: does.zoomed, does: does.unzoom },
-  ...commonKeys(does, { many: "items", note: "Go to the note", zoom: "Zoom both images: tap or hold; Shift and arrows pan", guide: "Definitions and examples",
+  ...commonKeys(does, { many: "items", note: t("Go to the note"), zoom: t("Zoom both images: tap or hold; Shift and arrows pan"), guide: t("Definitions and examples"),
     arrows: ["ArrowLeft", "ArrowRight"], also: ["n"] }),
 ]);
 export const keysOf = (/** @type {Rubric} */ rubric) => listed(keyTable(rubric, {}));

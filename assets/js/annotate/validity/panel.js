@@ -4,18 +4,19 @@ import { h, icon, kbd, say, stay } from "../../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
 import { meant } from "../../shared/key-table.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
+import { t } from "../../shared/language.js";
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {
   const count = h("span", { class: "st-count" });
   const fold = h("button", { class: "st-fold", type: "button", "aria-expanded": "false", "aria-controls": "st-found", onclick: () => open() },
-    icon("grid"), h("b", { text: "Retrieved images" }), kbd("p"), h("small", { text: "Do other images fit equally well?" }), count);
-  const grid = h("div", { class: "st-found", id: "st-found", role: "listbox", "aria-multiselectable": "true", "aria-label": "Retrieved images: mark those that fit equally well", hidden: true });
+    icon("grid"), h("b", { text: t("Retrieved images") }), kbd("p"), h("small", { text: t("Do other images fit equally well?") }), count);
+  const grid = h("div", { class: "st-found", id: "st-found", role: "listbox", "aria-multiselectable": "true", "aria-label": t("Retrieved images: mark those that fit equally well"), hidden: true });
   const words = h("span", {}), proposed = flagOf(rubric, BROAD);
   const proposal = h("div", { class: "st-proposal", role: "status", hidden: true }, words,
-    h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, "Set it ", proposed ? kbd(proposed.key) : null),
-    h("button", { class: "cq-btn small", type: "button", onmousedown: stay, text: "Not now", onclick: () => { dismissed = true; proposal.hidden = true; } }));
-  const element = h("section", { class: "st-panel", "aria-label": "Retrieved images" }, h("div", { class: "st-panelhead" }, fold, proposal), grid);
+    h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, `${t("Set it")} `, proposed ? kbd(proposed.key) : null),
+    h("button", { class: "cq-btn small", type: "button", onmousedown: stay, text: t("Not now"), onclick: () => { dismissed = true; proposal.hidden = true; } }));
+  const element = h("section", { class: "st-panel", "aria-label": t("Retrieved images") }, h("div", { class: "st-panelhead" }, fold, proposal), grid);
   let panel = /** @type {Picture[]} */ ([]), tiles = /** @type {HTMLElement[]} */ ([]), drawn = false, dismissed = false;
 
   const accept = () => {
@@ -40,13 +41,13 @@ export function createPanel(rubric, act) {
   function draw() {
     drawn = true;
     tiles = panel.map((image, number) => {
-      const name = `Retrieved image ${number + 1} of ${panel.length}`;
-      const tile = h("div", { class: "st-tile", role: "option", tabindex: number ? -1 : 0, "aria-label": image.missing ? `${name}: unavailable` : name,
+      const name = t("Retrieved image {number} of {of}", { number: number + 1, of: panel.length });
+      const tile = h("div", { class: "st-tile", role: "option", tabindex: number ? -1 : 0, "aria-label": image.missing ? t("{name}: unavailable", { name }) : name,
         "aria-selected": "false", "data-token": image.token, onclick: () => { point(tile); act("mark", image.token); } },
-      image.missing ? h("span", { class: "st-missing", text: "Image unavailable" }) : imageOf(image.small),
+      image.missing ? h("span", { class: "st-missing", text: t("Image unavailable") }) : imageOf(image.small),
       h("i", { class: "st-tick", "aria-hidden": "true" }, icon("check")),
       // For the mouse; an option can hold no button.
-      image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: "Enlarge (z)",
+      image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: t("Enlarge (z)"),
         onclick: (event) => { event.stopPropagation(); large(number); } }, icon("loupe")));
       return tile;
     });
@@ -58,7 +59,7 @@ export function createPanel(rubric, act) {
     tile.scrollIntoView({ block: "nearest" });
   };
   const large = (/** @type {number} */ number) => {
-    const there = panel.flatMap((image, place) => (image.missing ? [] : [{ image, name: `Retrieved image ${place + 1}`, large: image.large }]));
+    const there = panel.flatMap((image, place) => (image.missing ? [] : [{ image, name: t("Retrieved image {number}", { number: place + 1 }), large: image.large }]));
     return enlarge(there, there.findIndex(({ image }) => image === panel[number])).then(() => point(tiles[number]));
   };
 
@@ -91,14 +92,14 @@ export function createPanel(rubric, act) {
     },
     draw(/** @type {Validity} */ answer) {
       const marked = answer.alternatives.length;
-      count.textContent = marked ? `${marked} of ${rubric.broad_at}` : expanded() ? "" : String(panel.length);
+      count.textContent = marked ? t("{done} of {total}", { done: marked, total: rubric.broad_at }) : expanded() ? "" : String(panel.length);
       count.setAttribute("aria-label", marked ? `${marked} marked as equally good` : `${panel.length} images`);
       count.classList.toggle("some", marked > 0);
       element.style.setProperty("--share", `${Math.min(1, marked / rubric.broad_at)}`);
       for (const tile of tiles) tile.setAttribute("aria-selected", String(answer.alternatives.includes(tile.dataset.token ?? "")));
       const propose = marked >= rubric.broad_at && !answer.flags.includes(BROAD) && !dismissed && proposed;
-      if (propose && proposal.hidden) say(`${marked} equally good images. Press ${propose.key} to set ${propose.name}.`);
-      words.textContent = `${marked} equally good: “${proposed?.name ?? ""}”?`;
+      if (propose && proposal.hidden) say(t("{marked} equally good images. Press {key} to set {name}.", { marked, key: propose.key, name: propose.name }));
+      words.textContent = t("{marked} equally good: “{name}”?", { marked, name: proposed?.name ?? "" });
       if (marked < rubric.broad_at) dismissed = false;
       proposal.hidden = !propose;
     },

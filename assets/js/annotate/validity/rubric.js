@@ -3,6 +3,7 @@
 import { UNSURE, asked, missing, needsNote, primary } from "./answer.js";
 import { h, icon, stay, tellIn, toggle } from "../../shared/elements.js";
 import { kbd } from "../../shared/key-table.js";
+import { t } from "../../shared/language.js";
 
 export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: string, value?: string) => void} */ act, noteKey = "r") {
   const rows = /** @type {Map<string, { element: HTMLElement, button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */ (new Map());
@@ -10,8 +11,8 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
 
   function row(/** @type {Flag} */ flag) {
     const button = h("button", { class: "st-row", type: "button", "data-code": flag.code, onmousedown: stay, onclick: () => act("flag", flag.code) },
-      kbd(flag.key), h("span", {}, h("b", { text: flag.name }), h("small", { text: flag.question })), h("i", { class: "st-no", "aria-hidden": "true", text: "No" }));
-    const chips = h("div", { class: "st-reasons", role: "group", "aria-label": `Why: ${flag.name}`, hidden: true }, flag.reasons.map((reason) => {
+      kbd(flag.key), h("span", {}, h("b", { text: flag.name }), h("small", { text: flag.question })), h("i", { class: "st-no", "aria-hidden": "true", text: t("No") }));
+    const chips = h("div", { class: "st-reasons", role: "group", "aria-label": t("Why: {name}", { name: flag.name }), hidden: true }, flag.reasons.map((reason) => {
       const chip = h("button", { class: "st-reason", type: "button", onmousedown: stay, onclick: () => act("reason", reason.code) },
         kbd(reason.key), h("span", { text: reason.name }));
       reasons.set(reason.code, chip);
@@ -27,25 +28,25 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
   const valid = h("button", { class: "st-row st-valid", type: "button", onmousedown: stay, onclick: () => act("valid") },
     kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: rubric.valid.short })),
     h("i", { class: "st-no", "aria-hidden": "true" }, icon("check")));
-  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => { act("note", note.value); } });
-  const noteLabel = h("span", { text: "Note" });
+  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": t("Note"), oninput: () => { act("note", note.value); } });
+  const noteLabel = h("span", { text: t("Note") });
   const noteProblem = h("p", { class: "cq-inline", hidden: true });
   const problem = h("p", { class: "cq-inline", hidden: true });
   const outcome = h("b", {});
   const code = h("code", {});
-  const coded = h("p", { class: "st-code" }, "In files: ", code);
+  const coded = h("p", { class: "st-code" }, `${t("In files:")} `, code);
   const severity = h("div", { class: "st-severity cq-quiet", hidden: true }, h("p", { text: rubric.about_severity }), coded);
-  const why = h("button", { class: "st-why", type: "button", "aria-label": "How the category is derived", "aria-expanded": "false", title: "How the category is derived", text: "?",
+  const why = h("button", { class: "st-why", type: "button", "aria-label": t("How the category is derived"), "aria-expanded": "false", title: t("How the category is derived"), text: "?",
     onclick: () => {
       severity.hidden = !severity.hidden;
       why.setAttribute("aria-expanded", String(!severity.hidden));
     } });
 
-  const element = h("section", { class: "st-rubric", "aria-label": "Your answer" },
+  const element = h("section", { class: "st-rubric", "aria-label": t("Your answer") },
     h("ol", { class: "st-rows" }, inOrder.map(row), h("li", {}, valid)),
     problem,
     h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, noteLabel, kbd(noteKey)), note), noteProblem,
-    h("div", { class: "st-outcome" }, h("p", {}, h("span", { class: "cq-quiet", text: "Will be saved as " }), outcome), why, severity));
+    h("div", { class: "st-outcome" }, h("p", {}, h("span", { class: "cq-quiet", text: `${t("Will be saved as")} ` }), outcome), why, severity));
 
   return {
     element,
@@ -66,10 +67,10 @@ export function createRubric(/** @type {Rubric} */ rubric, /** @type {(what: str
       toggle(valid, answer.validated === true);
       if (note.value !== answer.note) note.value = answer.note;
       const needed = needsNote(answer, rubric);
-      noteLabel.textContent = needed ? "Note, required" : "Note";
+      noteLabel.textContent = needed ? t("Note, required") : t("Note");
       note.parentElement?.classList.toggle("needed", needed && !answer.note.trim());
       const what = primary(answer, rubric);
-      outcome.textContent = what ? what.name : "Nothing chosen yet";
+      outcome.textContent = what ? what.name : t("Nothing chosen yet");
       code.textContent = what?.code ?? "";
       coded.hidden = !what || what.code === UNSURE;
       element.dataset.outcome = what ? what.code : "";

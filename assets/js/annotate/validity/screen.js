@@ -10,6 +10,7 @@ import { holdToZoom, keyTable } from "./keys.js";
 import { createPanel } from "./panel.js";
 import { createRubric } from "./rubric.js";
 import { openSheet as open, createFoot, createWhere } from "../parts.js";
+import { t } from "../../shared/language.js";
 
 export { keysOf } from "./keys.js";
 
@@ -33,7 +34,7 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
     const code = edit.reasonOf(key);
     if (code) return act("reason", code);
     const keys = rubric.flags.filter((flag) => flag.reasons.length).map((flag) => flag.key);
-    form.complain({ at: "flags", text: `“${key}” belongs to a flag: press ${orList(keys)} first.` }, { focus: false });
+    form.complain({ at: "flags", text: t("“{key}” belongs to a flag: press {keys} first.", { key, keys: orList(keys) }) }, { focus: false });
   }
 
   function sheet() { openSheet(rubric, edit.active ?? edit.answer.flags.at(-1)); }
@@ -41,7 +42,7 @@ export function createScreen(rubric, { here, changed, save, step, map, discard, 
   const zoomed = () => pictures.zoomed;
   listen(keyTable(rubric, {
     flag: (code) => { if (asked(rubric, edit.answer.flags).some((flag) => flag.code === code)) act("flag", code); }, valid: () => act("valid"), reason, unsure: () => act("unsure"), note: () => form.note.focus(), panel: () => panel.toggle(),
-    save, step, sheet, map, undo: () => { if (edit.undo()) say("Undone"); }, zoom: holdToZoom({ zoom: pictures.zoom, zoomed }), zoomed,
+    save, step, sheet, map, undo: () => { if (edit.undo()) say(t("Undone")); }, zoom: holdToZoom({ zoom: pictures.zoom, zoomed }), zoomed,
     unzoom: () => pictures.zoom(false), pan: pictures.pan,
   }), { here, leaving, save, leaveNote: () => view.title.focus({ preventScroll: true }),
     theirs: (target) => !target.closest?.("[role=option]") && Boolean(target.closest?.("button, a, summary")) });
@@ -84,23 +85,23 @@ export function openSheet(rubric, code) {
   const name = (/** @type {string} */ verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
   const example = (/** @type {Example} */ it) => h("li", { class: "st-example" },
     h("dl", {},
-      it.reference && [h("dt", { text: "Reference" }), h("dd", { text: it.reference })],
-      h("dt", { text: "Text" }), h("dd", { class: "said", text: `“${it.text}”` }),
-      it.target && [h("dt", { text: "Target" }), h("dd", { text: it.target })]),
+      it.reference && [h("dt", { text: t("Reference") }), h("dd", { text: it.reference })],
+      h("dt", { text: t("Text") }), h("dd", { class: "said", text: `“${it.text}”` }),
+      it.target && [h("dt", { text: t("Target") }), h("dd", { text: it.target })]),
     h("p", {}, h("b", { text: `${name(it.verdict)}${it.reasons?.length ? ` (${it.reasons.join(", ")})` : ""}. ` }), it.because ?? ""));
   const sections = new Map(categories.map((one) => [one.key, h("section", { id: `st-${one.code}`, tabindex: -1, "aria-label": one.name },
     h("h3", {}, kbd(one.key), one.name), h("p", { class: "st-code" }, h("code", { text: one.code })), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
-    one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
+    one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? ` (${t("with a note")})` : "") })))) : null,
     one.examples.length ? h("ol", {}, one.examples.map(example)) : null)]));
   const jump = (/** @type {string} */ key) => {
     sections.get(key)?.scrollIntoView({ block: "start" });
     sections.get(key)?.focus({ preventScroll: true });
   };
-  const above = h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
+  const above = h("nav", { class: "st-jump", "aria-label": t("Categories") }, categories.map((one) =>
     h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name)));
-  const sheet = open({ title: "Definitions and examples", above }, h("p", { class: "st-intro", text: rubric.intro }), ownGuidelines(rubric), ...sections.values(),
-    h("section", {}, h("h3", { text: "Several flags" }), h("p", { text: rubric.about_severity })),
-    h("section", {}, h("h3", {}, kbd("u"), "Unsure"), h("p", { text: rubric.about_unsure })));
+  const sheet = open({ title: t("Definitions and examples"), above }, h("p", { class: "st-intro", text: rubric.intro }), ownGuidelines(rubric), ...sections.values(),
+    h("section", {}, h("h3", { text: t("Several flags") }), h("p", { text: rubric.about_severity })),
+    h("section", {}, h("h3", {}, kbd("u"), t("Unsure")), h("p", { text: rubric.about_unsure })));
   sheet.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !sections.has(meant(event.key))) return;
     event.preventDefault();
@@ -115,16 +116,16 @@ export function openSheet(rubric, code) {
 export function createView({ rubric, form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["←", "→"], step, discard });
-  const doubt = h("button", { class: "cq-btn st-unsure", type: "button", hidden: true, "aria-pressed": "false", onclick: unsure }, "Unsure", kbd("u"));
-  const offer = h("p", { class: "cq-quiet st-offer", hidden: true, text: "Not sure? You can leave it to an adjudicator." });
+  const doubt = h("button", { class: "cq-btn st-unsure", type: "button", hidden: true, "aria-pressed": "false", onclick: unsure }, t("Unsure"), kbd("u"));
+  const offer = h("p", { class: "cq-quiet st-offer", hidden: true, text: t("Not sure? You can leave it to an adjudicator.") });
   const foot = createFoot({ save, retry, above: offer, beside: doubt });
   const element = h("div", { class: "st-desk" },
     h("div", { class: "st-stage" },
       h("div", { class: "st-head" }, where.element, title),
       pictures.element, panel.element),
-    h("aside", { class: "st-side", "aria-label": "Rubric" },
+    h("aside", { class: "st-side", "aria-label": t("Rubric") },
       h("div", { class: "st-sidehead" }, h("h2", { class: "cq-label", text: rubric.title }),
-        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: "Definitions" }), kbd("d"))),
+        h("button", { class: "cq-tool", type: "button", onclick: sheet }, icon("book"), h("span", { text: t("Definitions") }), kbd("d"))),
       h("div", { class: "st-scroll" }, form.element), foot.element));
 
   return {

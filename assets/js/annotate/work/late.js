@@ -2,6 +2,7 @@
 // since. Then what waited here is a draft of its item, and the person is told.
 import { ApiProblem, api } from "../../shared/calls.js";
 import { toast } from "../../shared/elements.js";
+import { t, tn } from "../../shared/language.js";
 
 const PATIENCE_MS = 5000; // for as long the first item waits for them
 
@@ -13,7 +14,7 @@ const plain = (/** @type {unknown} */ answer) => JSON.stringify(answer, (_, valu
 /** Answered elsewhere since, as ``revision``. */
 class Overtaken extends ApiProblem {
   constructor(/** @type {number} */ revision) {
-    super(409, "You have since answered it elsewhere.", "overtaken");
+    super(409, t("You have since answered it elsewhere."), "overtaken");
     this.revision = revision;
   }
 }
@@ -60,12 +61,12 @@ export function createLate({ name, drafts, sending, places }) {
       if (sent.study === name) places.note(sent.item, now?.unsure ? "unsure" : "done", more);
     }
     const words = [];
-    if (saved.length) words.push(saved.length === 1 ? "An earlier answer was still pending here; it is now saved." : `${saved.length} earlier answers were still pending here; they are now saved.`);
-    for (const { sent } of overtaken) words.push(`${nameOf(sent)}: you have since answered this elsewhere. That answer counts; the pending one became a draft.`);
-    for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(`An earlier answer was not accepted: ${problem?.message}`);
+    if (saved.length) words.push(tn(saved.length, "An earlier answer was still pending here; it is now saved.", "{number} earlier answers were still pending here; they are now saved."));
+    for (const { sent } of overtaken) words.push(t("{name}: you have since answered this elsewhere. That answer counts; the pending one became a draft.", { name: nameOf(sent) }));
+    for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(t("An earlier answer was not accepted: {message}", { message: problem?.message }));
     const open = overtaken.find(({ sent }) => sent.study === name)?.sent.item;
     const elsewhere = page && open && page.item() !== open;
-    if (words.length) toast(words.join(" "), elsewhere ? { text: "Open it", act: () => page.go(open) } : null);
+    if (words.length) toast(words.join(" "), elsewhere ? { text: t("Open it"), act: () => page.go(open) } : null);
     const shown = found.filter(({ sent }) => page && sent.study === name && sent.item === page.item());
     for (const one of shown) {
       if (saved.includes(one)) page?.saved(one);

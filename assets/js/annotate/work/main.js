@@ -8,28 +8,29 @@ import { createPlaces } from "./places.js";
 import { createSending } from "./sending.js";
 import { AHEAD, createStock } from "./stock.js";
 import { tellFeedback } from "./training.js";
+import { t, tn } from "../../shared/language.js";
 /** @import { At } from "./places.js" */
 /** @import { Refused } from "./sending.js" */
 
 const LINGER_MS = 1500;
 
 /** @template A @typedef {ReturnType<typeof createWork<A>>} Work */
-// ``one``: what an item is called; ``body``: where it is shown; ``sharp(address)``: of the picture that is shown in its place. ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``view()`` says what
+// ``one``, ``many``: what items are called; ``body``: where it is shown; ``sharp(address)``: of the picture that is shown in its place. ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``view()`` says what
 // goes wrong; ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the
 // answer to what is shown is saved, though nobody goes on.
 /**
  * @template A
- * @param {{ name: string, me: Me, body: HTMLElement, one?: string, sharp?: (address: string) => string, now(): DeskOf<At, A> | null, show(desk: DeskOf<never, A>, how?: { said?: string }): unknown,
+ * @param {{ name: string, me: Me, body: HTMLElement, one: string, many: string, sharp?: (address: string) => string, now(): DeskOf<At, A> | null, show(desk: DeskOf<never, A>, how?: { said?: string }): unknown,
  *   stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, leave(): void,
  *   view(): { problem(text: string): void, sending(what: { state: string, text: string }): void } }} of
  */
-export function createWork({ name, me, body, one = "item", sharp, now, show, stayed, leave, view }) {
+export function createWork({ name, me, body, one, many, sharp, now, show, stayed, leave, view }) {
   const drafts = /** @type {import("./drafts.js").Drafts<A>} */ (createDrafts(me.name));
   const sending = /** @type {import("./sending.js").Sending<A>} */ (createSending(me.name, (state) => {
     view().sending(state);
     if (state.away) goOn();
   }, () => stock.wants));
-  const places = createPlaces(name, { one }), progress = createProgress(() => work.map());
+  const places = createPlaces(name, { one, many }), progress = createProgress(() => work.map());
   const problem = (/** @type {string} */ text) => { if (now()?.item) view().problem(text); else if (text) toast(text); };
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
@@ -66,9 +67,9 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
   function goOn() {
     const desk = now(), sent = desk?.item && sending.pending({ study: desk.study.name, item: desk.item.id });
     if (!desk?.item || !sent || sent.then === "stay" || headed || pressed?.item !== desk.item.id || !pressed.same(sent.answer)) return;
-    if (desk.training) return problem("The right answer is shown when the connection is back. Your answer is kept.");
+    if (desk.training) return problem(t("The right answer is shown when the connection is back. Your answer is kept."));
     if (showHere(stock.next(desk.item))) pressed = null; // who comes back to it stays
-    else problem("There is no connection, and no further item is loaded. The page continues when the connection is back.");
+    else problem(t("There is no connection, and no further item is loaded. The page continues when the connection is back."));
   }
   drafts.join(sending.pending, leave);
 
@@ -107,7 +108,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
     known = next.progress;
     places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
     const overtook = saved.overtook && !replaced
-      ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+      ? t("You had answered this in another window; that answer is kept as revision {revision}.", { revision: saved.revision - 1 }) : "";
     if (saved.feedback) await tellFeedback(saved.feedback);
     const there = now()?.item?.id === sent.item;
     if (there && !left) {
@@ -116,7 +117,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
     }
     if (there) stayed(saved, sent, next);
     else progress.draw(next.study.name, withUnsent(next.progress));
-    if (there && !same(sent.answer)) return toast(`Saved. Your latest changes are not saved yet. ${overtook}`);
+    if (there && !same(sent.answer)) return toast(`${t("Saved. Your latest changes are not saved yet.")} ${overtook}`);
     arrived.push(overtook && late.nameOf(sent) ? `${late.nameOf(sent)}: ${overtook}` : overtook);
     told();
   }
@@ -125,10 +126,10 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
   function told() {
     if (sending.waiting) return;
     const words = [];
-    if (arrived.length) words.push(arrived.length === 1 ? "The previous answer is saved." : `${arrived.length} answers are saved.`, ...arrived.filter(Boolean));
+    if (arrived.length) words.push(tn(arrived.length, "The previous answer is saved.", "{number} answers are saved."), ...arrived.filter(Boolean));
     if (put.length) {
-      words.push(`${put.map(({ sent }) => late.nameOf(sent)).join(", ")}: ${put.length === 1 ? "the answer was not accepted and is a draft again."
-        : `${put.length} answers were not accepted and are drafts again.`} ${[...new Set(put.map(({ message }) => message))].join(" ")}`);
+      words.push(`${put.map(({ sent }) => late.nameOf(sent)).join(", ")}: ${tn(put.length, "the answer was not accepted and is a draft again.",
+        "{number} answers were not accepted and are drafts again.")} ${[...new Set(put.map(({ message }) => message))].join(" ")}`);
     }
     [arrived, put] = [[], []];
     if (words.length) toast(words.join(" "));
@@ -163,7 +164,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
       const item = here();
       const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
       if (to) return go(to);
-      toast(by < 0 ? "This is the first one." : "This is the last one.");
+      toast(by < 0 ? t("This is the first one.") : t("This is the last one."));
     },
     async map() {
       const to = await places.choose(now()?.item?.id);
@@ -176,7 +177,7 @@ export function createWork({ name, me, body, one = "item", sharp, now, show, sta
         const { added, desk } = await api("POST", "study/more", { study: name, ahead: AHEAD });
         if (added) await places.load();
         if (added) came(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)));
-        return added ? "" : "No more items are available at the moment.";
+        return added ? "" : t("No more items are available at the moment.");
       } catch (error) {
         return messageOf(error);
       }

@@ -3,15 +3,14 @@ import { api } from "../../shared/calls.js";
 import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h } from "../../shared/elements.js";
 import { kbd, meant } from "../../shared/key-table.js";
-import { several } from "../../shared/words.js";
+import { t } from "../../shared/language.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
 
-const CHANGED = "not saved";
 const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "reassigned" };
 
-/** What is before and behind an item, in the person's own order. @param {string} study @param {{ one?: string }} how ``one``: what an item is called */
-export function createPlaces(study, { one = "item" } = {}) {
+/** What is before and behind an item, in the person's own order. @param {string} study @param {{ one?: string, many?: string }} how ``one``, ``many``: what items are called */
+export function createPlaces(study, { one = t("item"), many = t("items") } = {}) {
   let places = /** @type {Place[]} */ ([]);
   async function load() {
     const found = await api("GET", `study/overview?study=${encodeURIComponent(study)}`);
@@ -49,28 +48,28 @@ export function createPlaces(study, { one = "item" } = {}) {
       .map(({ item }) => ({ item, name: `${one} ${indexOf(item) + 1}` })),
     // A dialog with all of them, there at once; resolves to the id of the one to go to, or null.
     /** @type {(now?: string) => Promise<string | null>} */
-    choose: (now) => map(places, now, one),
+    choose: (now) => map(places, now, one, many),
   };
 }
 
-/** @param {Place[]} sorted @param {string | undefined} now @param {string} one @returns {Promise<string | null>} */
-async function map(sorted, now, one) {
+/** @param {Place[]} sorted @param {string | undefined} now @param {string} one @param {string} many @returns {Promise<string | null>} */
+async function map(sorted, now, one, many) {
   const name = `${one[0].toUpperCase()}${one.slice(1)}`;
   const count = (/** @type {string} */ state) => sorted.filter((place) => place.state === state).length;
   const changes = sorted.filter((place) => place.draft).length;
-  const savedOf = (/** @type {Place} */ place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "started, not saved" : `${STATES[place.state]}, a change is not saved`);
-  const stateOf = (/** @type {Place} */ place) => `${savedOf(place)}${place.discussed ? ", discussed" : ""}`, talks = sorted.filter((place) => place.discussed);
+  const savedOf = (/** @type {Place} */ place) => (!place.draft ? t(STATES[place.state]) : place.state === "open" ? t("started, not saved") : t("{state}, a change is not saved", { state: t(STATES[place.state]) }));
+  const stateOf = (/** @type {Place} */ place) => `${savedOf(place)}${place.discussed ? `, ${t("discussed")}` : ""}`, talks = sorted.filter((place) => place.discussed);
   const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, "data-discussed": place.discussed, tabindex: -1,
     "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
     onclick: () => map.close(place.item) }));
-  const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
-  const map = dialog({ class: "cq-small st-map", "aria-label": `All ${several(one)}` },
-    h("header", {}, h("h2", { text: `All ${several(one)}` }), closer()),
+  const grid = h("div", { class: "st-squares", role: "group", "aria-label": t("{many} in your order", { many }) }, squares);
+  const map = dialog({ class: "cq-small st-map", "aria-label": t("All {many}", { many }) },
+    h("header", {}, h("h2", { text: t("All {many}", { many }) }), closer()),
     h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
-      h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
-    changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null,
-    talks.length ? h("li", {}, h("i", { class: "st-square", "data-discussed": true }), `${talks.length.toLocaleString("en")} discussed`) : null),
-    grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
+      h("li", {}, h("i", { class: "st-square", "data-state": state }), t("{number} {state}", { number: count(state), state: t(word) }))),
+    changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), t("{number} {state}", { number: changes, state: t("not saved") })) : null,
+    talks.length ? h("li", {}, h("i", { class: "st-square", "data-discussed": true }), t("{number} {state}", { number: talks.length, state: t("discussed") })) : null),
+    grid, h("p", { class: "cq-quiet" }, t("Arrow keys move, Enter goes there. Close:"), " ", kbd("o")));
   map.addEventListener("keydown", (event) => {
     const at = squares.findIndex((square) => square === document.activeElement);
     const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);

@@ -4,6 +4,7 @@
 import { api } from "../../shared/calls.js";
 import { token } from "../../shared/elements.js";
 import { keptByItem, sameItem } from "./kept.js";
+import { t, tn } from "../../shared/language.js";
 /** @import { ApiProblem } from "../../shared/calls.js" */
 
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
@@ -43,13 +44,13 @@ export function createSending(name, says, ahead = () => undefined) {
 
   const pressOf = (/** @type {Of} */ one) => row.find(({ body }) => sameItem(body, one));
   const forget = (/** @type {Sent<A>} */ body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
-  const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
-    : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
+  const keptHere = () => tn(row.length, "Your answer is kept in this browser.", "{number} answers are kept in this browser.");
   function absence(/** @type {string} */ message) {
     const minutes = Math.floor((Date.now() - (since ?? Date.now())) / LONG_MS);
-    if (!minutes) return `${message} ${keptHere("sent as soon as possible")}`;
-    return `No connection for ${minutes === 1 ? "a minute" : minutes < 120 ? `${minutes} minutes` : `${Math.floor(minutes / 60)} hours`}. ${
-      row.length === 1 ? "1 answer is not sent yet. It is" : `${row.length} answers are not sent yet. They are`} kept in this browser, even if you close it, and sent later.`;
+    if (!minutes) return `${message} ${tn(row.length, "Your answer is kept in this browser and is sent as soon as possible.", "{number} answers are kept in this browser and are sent as soon as possible.")}`;
+    const long = minutes < 120 ? tn(minutes, "No connection for a minute.", "No connection for {number} minutes.") : t("No connection for {number} hours.", { number: Math.floor(minutes / 60) });
+    return `${long} ${tn(row.length, "1 answer is not sent yet. It is kept in this browser, even if you close it, and sent later.",
+      "{number} answers are not sent yet. They are kept in this browser, even if you close it, and sent later.")}`;
   }
 
   /** @param {Sent<A>} body @param {() => unknown} before it leaves once this is done @returns {Promise<Acknowledged<A>>} */
@@ -86,7 +87,7 @@ export function createSending(name, says, ahead = () => undefined) {
         const problem = /** @type {ApiProblem} */ (error);
         first.tried = true;
         if (problem.kind === "signed-out") {
-          says({ state: "signed-out", text: `You are signed out. ${keptHere()}` });
+          says({ state: "signed-out", text: `${t("You are signed out.")} ${keptHere()}` });
           await pause();
         } else if (AGAIN.has(problem.kind)) {
           const away = problem.kind === "away";
