@@ -223,14 +223,14 @@ _KEY_PAGES = (("Search", "search/keys.js"), ("Validity study", "annotate/validit
               ("Adjudication", "adjudicate/keys.js"), ("Benchmarks", "benchmarks/keys.js"))
 _ROW = re.compile(r'\{ keys: (?P<keys>\[[^{}]*?\](?=,\s*(?:shown|text))|[\w.()=> ]+?)'
                   r'(?:, shown: (?P<shown>"[^"]*"|`[^`]*`|[^,]*? : "[^"]*"))?'
-                  r',\s*text: (?P<text>"[^"]*"|`[^`]*`|note|zoom|guide|tie [^,]*|`\$\{note\}[^`]*`)')
+                  r',\s*text: (?:t\()?(?P<text>"[^"]*"|`[^`]*`|note|zoom|guide|tie [^,]*)')
 # Expressions of the scripts that depend on the study, in words.
-_OF_STUDY = {"${one}": "A", "${other}": "B", "${points[0]}": "1", "${points[points.length - 1]}": "5",
-             "${many}": "items", "${note}": "Go to the note", "note": "Go to the note",
+_OF_STUDY = {"{one}": "A", "{other}": "B", "${points[0]}": "1", "${points[points.length - 1]}": "5",
+             "{many}": "items", "{note}": "Go to the note", "note": "Go to the note",
              "zoom": "Enlarge images; arrows go through them",
              "guide": "Guidelines", "rubric.flags.map((flag) => flag.key)": "1 … 4", "letters(rubric)": "a  b  c",
-             "${letters.join(\"  \")}": "y  n  u", "${asked}": "The marked image answers the query:",
-             "${names.join(\", \")}": "yes, no, unsure", "${digits.join(\", \")}": "1, 2, 3", "${no}": "no",
+             "${letters.join(\"  \")}": "y  n  u", "{question}": "The marked image answers the query:",
+             "{names}": "yes, no, unsure", "{digits}": "1, 2, 3", "{no}": "no",
              "[rubric.valid.key]": "5", "points.map(String)": "1 … 5"}
 
 
@@ -241,8 +241,8 @@ def _words(text: str) -> str:
         return "← →"
     plain = text.strip('"`')
     for expression, words in _OF_STUDY.items():
-        plain = words if plain == expression else plain.replace(expression, words) if "$" in expression else plain
-    if "${" in plain:
+        plain = words if plain == expression else plain.replace(expression, words) if "{" in expression else plain
+    if "{" in plain:
         raise ValueError(f"{plain}: say in {__file__} what this is.")
     return plain
 

@@ -80,6 +80,7 @@ test("texts, numbers and sentences of the server", () => {
   assert.equal(told("Saved."), "Gespeichert.");
   assert.equal(told("The note has 1,234 characters. Shorten it."), "Kürzen: 1,234 Zeichen.");
   assert.equal(told("The note has (a.b)\n$1 characters. Shorten it."), "Kürzen: (a.b)\n$1 Zeichen.");
+  assert.deepEqual(["The note has 7 characters.", "The note has  Shorten it.", ""].map(told), ["The note has 7 characters.", "The note has  Shorten it.", ""]);
   assert.equal(told("A name left"), "A name left"); // so short a text fits nearly anything
   use("en", {});
   assert.equal(told("Saved."), "Saved.");

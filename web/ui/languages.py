@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from annotation.records import Study
@@ -58,22 +58,32 @@ def translated(language: str, text: str) -> str:
     texts = catalogue(language)
     if text in texts:
         return texts[text]
-    for pattern, to in _patterns(language):
-        if found := pattern.fullmatch(text):
+    for parts, to in _with_values(language):
+        if (found := _values(parts, text)) is not None:
             return _HOLE.sub(lambda hole: found[hole[1]], to)
     return text
 
 
 @cache
-def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Of long enough texts with values: a short one would match nearly anything."""
-    found = []
-    for english, to in catalogue(language).items():
-        parts = _HOLE.split(english)
-        if len(parts) > 1 and len("".join(parts[::2])) > _LEAST:
-            found.append((re.compile("".join(f"(?P<{part}>.*)" if place % 2 else re.escape(part)
-                                             for place, part in enumerate(parts)), re.DOTALL), to))
-    return tuple(found)
+def _with_values(language: str) -> tuple[tuple[list[str], str], ...]:
+    """Texts with values, split at them, and their translations: long enough ones, as a short one would fit nearly
+    anything."""
+    split = ((_HOLE.split(english), to) for english, to in catalogue(language).items())
+    return tuple((parts, to) for parts, to in split if len(parts) > 1 and len("".join(parts[::2])) > _LEAST)
+
+
+def _values(parts: Sequence[str], text: str) -> dict[str, str] | None:
+    """The values where ``text`` is ``parts`` with a value in place of every second one, its name: each as short as it
+    can be, the last one the rest. None where it is not."""
+    (first, *between, last), names, found, at = parts[::2], parts[1::2], {}, len(parts[0])
+    if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
+        return None
+    for name, part in zip(names, [*between, None], strict=True):
+        end = len(text) - len(last) if part is None else text.find(part, at, len(text) - len(last))
+        if end < at:
+            return None
+        found[name], at = text[at:end], end + len(part or "")
+    return found
 
 
 _LEAST = 12   # characters

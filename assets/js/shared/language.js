@@ -4,7 +4,7 @@ import { OWN } from "./elements.js";
 
 /** @typedef {Record<string, string>} Catalogue */
 let catalogue = /** @type {Catalogue} */ ({}), spoken = "en";
-let patterns = /** @type {{ pattern: RegExp, names: string[], text: string }[] | null} */ (null);
+let withValues = /** @type {{ parts: string[], names: string[], text: string }[] | null} */ (null);
 
 /** As this language writes it. */
 export const number = (/** @type {number} */ value) => value.toLocaleString(spoken);
@@ -17,7 +17,7 @@ const filled = (text, values) => text.replace(HOLE, (hole, name) => (!(name in v
 
 /** From now on texts are those of ``texts``, numbers those of the language. @param {string} language @param {Catalogue} texts */
 export function use(language, texts) {
-  [catalogue, spoken, patterns] = [texts, language, null];
+  [catalogue, spoken, withValues] = [texts, language, null];
 }
 
 /** From now on the page speaks this language; English where its texts cannot be fetched. @param {string} [language] */
@@ -37,14 +37,26 @@ export const tn = (number, one, many, values = {}) => t(number === 1 ? one : man
 /** A sentence that the server has made, with its values in it. */
 export function told(/** @type {string} */ sentence) {
   if (catalogue[sentence]) return catalogue[sentence];
-  patterns ??= Object.entries(catalogue).flatMap(([english, text]) => {
-    const names = [...english.matchAll(HOLE)].map(([, name]) => name);
-    const parts = english.split(/\{\w+\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-    return english.replace(HOLE, "").length > LEAST && names.length ? [{ pattern: new RegExp(`^${parts.join("(.*)")}$`, "s"), names, text }] : [];
-  });
-  for (const { pattern, names, text } of patterns) {
-    const values = pattern.exec(sentence)?.slice(1);
+  withValues ??= Object.entries(catalogue).map(([english, text]) => ({ text, parts: english.split(/\{\w+\}/), names: [...english.matchAll(HOLE)].map(([, name]) => name) }))
+    .filter(({ parts, names }) => names.length && parts.join("").length > LEAST);
+  for (const { parts, names, text } of withValues) {
+    const values = valuesIn(sentence, parts);
     if (values) return filled(text, Object.fromEntries(names.map((name, place) => [name, values[place]])));
   }
   return sentence;
+}
+
+/** What stands between ``parts`` in the sentence, each as short as it can be, the last one the rest; null if it does not consist of them.
+ * @param {string} sentence @param {string[]} parts @returns {string[] | null} */
+function valuesIn(sentence, [first, ...rest]) {
+  const last = rest.pop() ?? "", end = sentence.length - last.length, values = [];
+  let at = first.length;
+  if (!sentence.startsWith(first) || !sentence.endsWith(last)) return null;
+  for (const part of rest) {
+    const to = sentence.indexOf(part, at);
+    if (to < 0) return null;
+    values.push(sentence.slice(at, to));
+    at = to + part.length;
+  }
+  return end < at ? null : [...values, sentence.slice(at, end)];
 }

@@ -67,7 +67,12 @@ def test_a_text_is_found_with_its_values_and_others_stay_as_they_are() -> None:
     assert translated("de", "Thank you") == "Vielen Dank"
     asked = "Which {hand}?\nLeft"
     assert translated("de", f"Choose an answer to: {asked}") == f"Wählen Sie eine Antwort auf: {asked}"
-    assert translated("de", "Our own words.") == "Our own words."
+    long = "This answer is too long: 300,000 characters, and the limit is 262,144. Shorten the note; what you wrote "
+    assert translated("de", f"{long}stays on the page until then.").startswith(
+        "Diese Antwort ist zu lang: 300,000 Zeichen, und höchstens 262,144 sind möglich.")
+    assert translated("de", "Choose one of 1 to 5.") == "Wählen Sie eine Zahl von 1 bis 5."
+    for other in (long, "Our own words.", "Choose an answer to", "Choose one of 5.", ""):
+        assert translated("de", other) == other
     assert all(translated(other, "Thank you") == "Thank you" for other in ("en", "xx", "../de"))
 
 
