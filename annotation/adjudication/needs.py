@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from statistics import fmean
 from typing import Any
 
 from annotation.records import WHYS, Decision, Item, Judgement, Study, Why, by_item
+from annotation.studies.assignment import agreement
 from annotation.studies.kinds import StudyKind
 from cir_core.errors import StudyError
 from cir_core.support.texts import printable, shortened
@@ -84,17 +83,11 @@ def needs_from(given: object) -> Needs:
     return Needs(tuple(needs), below, given.get("discussion", "adjudicators"))
 
 
-def agreement(answers: Sequence[Mapping[str, Any]], kind: StudyKind) -> float | None:
-    """Mean score of two judges' answers by each other, from 0 to 1; None for fewer than two answers."""
-    scores = [(kind.score(one, other) + kind.score(other, one)) / 2 for one, other in combinations(answers, 2)]
-    return fmean(scores) if scores else None
-
-
 def why(answers: Sequence[Mapping[str, Any]], study: Study, kind: StudyKind, needs: Needs) -> Why | None:
     """The first reason that applies to an item with these canonical answers; None: it needs no decision."""
     wanted = frozenset[Why]().union(*(_COVERS[name] for name in needs.needs))
     found = set(kind.disputes(answers, study)) & wanted if wanted else set()
-    if needs.below is not None and (reached := agreement(answers, kind)) is not None and reached < needs.below:
+    if needs.below is not None and (reached := agreement(answers, kind.score)) is not None and reached < needs.below:
         found.add("agreement")
     return next((one for one in WHYS if one in found), None)
 

@@ -38,7 +38,7 @@ class DesignField:
     choices: tuple[str, ...] = ()
 
 
-ORDERS: tuple[ItemOrder, ...] = ("random", "table")
+ORDERS: tuple[ItemOrder, ...] = ("random", "table", "disputed")
 SECONDS = DesignField("seconds", "Seconds per item", 60, 1, 86_400, "Time per item, for the forecast.")
 SEED = DesignField("seed", "Random seed", 0, 0, 2**31 - 1, "The same seed assigns the same items.")
 PLAN = (
@@ -47,8 +47,8 @@ PLAN = (
     DesignField("agreement_items", "Agreement items", 0, 0, 100_000,
                 "Items for everyone, to compare all people with each other."),
     DesignField("order", "Order of items", 0, 0, len(ORDERS) - 1,
-                "A sorted table can tell judges what they should not know.",
-                ("random, another for each person", "as in the table")),
+                "A sorted table can tell judges what they should not know. Disputed: on which earlier judges differ.",
+                ("random, another for each person", "as in the table", "most disputed first")),
     SECONDS, SEED)
 
 
@@ -133,8 +133,8 @@ class TableItems:
         """The study, with its guidelines, and closed unless it is ``accepting``, in one transaction. Raises
         ``StudyError`` for the order of anything but a table: audits and samples are sorted by what judges must not
         know."""
-        if new.design.get("order") and self.source.get("form") != "table":
-            raise StudyError("Only the order of a table can be kept. Choose a random order.")
+        if new.design.get("order") == ORDERS.index("table") and self.source.get("form") != "table":
+            raise StudyError("Only the order of a table can be kept. Choose another order.")
         store = _Completing(new)
         made = self.intake.create(replace(
             new, pictures=self.pictures, source={**self.source, **new.source}, store=cast(StudyStore, store)),

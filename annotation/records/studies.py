@@ -21,8 +21,9 @@ TEST_OF = "test_of"
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
 """``handed_on``: not done in time, and reassigned to another seat. A late answer is still saved."""
 EventKind = Literal["guidelines", "consent", "check", "finish", "care"]
-ItemOrder = Literal["random", "table"]
-"""In which each person gets the items: one of their own by the seed, or that of the table."""
+ItemOrder = Literal["random", "table", "disputed"]
+"""In which each person gets the items: one of their own by the seed, that of the table, or those first on which earlier
+judges differ most when the person gets them."""
 GoldRole = Literal["gold", "training"]
 """Of an item whose right answer is known. ``training``: it comes first, and the person is told; ``gold``: it is mixed
 in unseen."""

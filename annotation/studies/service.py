@@ -29,6 +29,7 @@ from annotation.records import (
     same_person,
 )
 from annotation.studies import input_limits
+from annotation.studies.assignment import disputed
 from annotation.studies.control import Control
 from annotation.studies.creation import is_archived, is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
@@ -121,10 +122,14 @@ class StudyService:
         if item_id is not None:
             input_limits.checked_item(item_id)
         study_id, now = self._study_id(study), self._clock()
-        if not self._store.is_member(study_id, annotator):
+        known = self._store.is_member(study_id, annotator)
+        if not known:
             self._check_given(study_id, annotator)
-        reassign = self._control.reassign(self._kind(self._store.study(study_id)))
+        found = self._store.study(study_id)
+        reassign = self._control.reassign(self._kind(found))
         self._store.join(study_id, annotator, now, reassign)
+        if not known:
+            self.sort_work(found, annotator)
         workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead, at=now)
         if not workspace.total and workspace.study.accepting and self._control.may_have_more(
                 workspace.study, annotator) and self._store.take_more(study_id, annotator, now,
@@ -211,7 +216,15 @@ class StudyService:
         added = self._store.take_more(
             study_id, annotator, self._clock(), self._control.reassign(self._kind(found)),
         ) if self._control.may_have_more(found, annotator) else 0
+        if added:
+            self.sort_work(found, annotator)
         return added, self.workspace(study_id, annotator, ahead=ahead)
+
+    def sort_work(self, study: Study, annotator: str) -> None:
+        """Put new work into the order of the plan, where that depends on what others have answered."""
+        if study.plan.order == "disputed":
+            self._store.put_first(study.study_id, annotator,
+                                  disputed(self._store.judgements(study.study_id), self._kind(study).score))
 
     def has_ended(self, study: Study, annotator: str) -> bool:
         """Whether the study has ended for this person below the mark of its training or gold items."""

@@ -141,6 +141,10 @@ class StudyStore(Protocol):
         """Add to the discussion on an item, idempotent by the message's token. Raises ``UsedToken`` for another
         message with the same token."""
 
+    def put_first(self, study_id: str, annotator: str, item_ids: Sequence[str]) -> None:
+        """Of a person's open work, move these items to the front, in this order. Gold and training keep their
+        places."""
+
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         """Items whose right answer is known, by item number."""
 

@@ -175,7 +175,7 @@ interface SurveySettings {
 }
 interface Study {
   id: string; name: string; kind: Kind; words: KindWords; protocol: string; accepting: boolean; archived: boolean; created_at: string; created_by: string; seats: number;
-  plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number; order: "random" | "table" }; counts: Counts; source: [string, string][];
+  plan: { seats: number; overlap: number; agreement_items: number; seed: number; lease_hours: number; order: "random" | "table" | "disputed" }; counts: Counts; source: [string, string][];
   survey?: SurveySettings;
 }
 interface SeatProgress {

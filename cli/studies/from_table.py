@@ -27,8 +27,9 @@ FromTable = Annotated[Path | None, typer.Option(
     metavar="FILE", help="Table of items: CSV, spreadsheet, JSON lines, Parquet, or a data set's file.")]
 ColumnsOption = Annotated[str | None, typer.Option(
     "--columns", metavar="FIELD=COLUMN,…", help="Meaning of the table's columns (default: by name).")]
-ItemOrder = Literal["random", "table"]
-Order = Annotated[ItemOrder, typer.Option(help="Random for each person, or as in the table.")]
+ItemOrder = Literal["random", "table", "disputed"]
+Order = Annotated[ItemOrder, typer.Option(
+    help="Random for each person, as in the table, or items first on which earlier judges differ.")]
 Pictures = Annotated[Path | None, typer.Option(help="Root folder of the images, or a ZIP.")]
 
 

@@ -97,6 +97,9 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
               soft_wrap=not table.row_count)
 
 
+_ORDERS = {"random": "", "table": "in the order of the table, ", "disputed": "the most disputed items first, "}
+
+
 def print_study(
     study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress], survey: SurveyOverview | None = None
 ) -> None:
@@ -110,7 +113,7 @@ def print_study(
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
     block = counted(plan.agreement_items, kind.one, kind.many)
     out.print(f"{planned}, {plan.overlap:,} per item, {block} for everyone, "
-              f"{'in the order of the table, ' if plan.order == 'table' else ''}seed {plan.seed}." if survey is None
+              f"{_ORDERS[plan.order]}seed {plan.seed}." if survey is None
               else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.", soft_wrap=True)
     table = Table("seat", "person", "done", *(("unsure",) if kind.leaves_unsure else ()), "median", "last seen", "",
                   *(("finished, code",) if survey is not None else ()), box=None)

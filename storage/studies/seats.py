@@ -49,6 +49,21 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     return Seat(study_id, number, name, at, at)
 
 
+def put_first(connection: Connection, study_id: str, annotator: str, item_ids: Sequence[str]) -> None:
+    """The person's open work with these items first. In a write transaction."""
+    seat = known_seat(connection, find_study(connection, study_id, lock=True), annotator, lock=True)
+    here = _of(_assigned, {"study_id": study_id, "seat": seat.number})
+    work = connection.execute(select(_assigned.item_id, _assigned.position).where(
+        *here, _assigned.state == "open", _assigned.dealt.is_(None)).order_by(_assigned.position)).all()
+    rank = {item_id: place for place, item_id in enumerate(item_ids)}
+    wanted = sorted((row.item_id for row in work), key=lambda item_id: rank.get(item_id, len(rank)))
+    moved = [{"of_item": item_id, "at": row.position} for item_id, row in zip(wanted, work, strict=True)
+             if item_id != row.item_id]
+    if moved:
+        connection.execute(update(tables.assignments).where(*here, _assigned.item_id == bindparam("of_item")).values(
+            position=bindparam("at")), moved)
+
+
 def take_more_work(connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
     """Assign more items; returns how many. None for a person with open work, so that a double click is harmless."""
     study = find_study(connection, study_id, lock=True)

@@ -60,7 +60,7 @@ from storage.studies.gold import IS_DEALT, put_gold, read_answers, read_gold, re
 from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
 from storage.studies.lifecycle import check_study, name_taken, put_study, remove_study
 from storage.studies.scores import drop_scores, read_scores, save_scores
-from storage.studies.seats import end_work, release_work, take_more_work, take_seat
+from storage.studies.seats import end_work, put_first, release_work, take_more_work, take_seat
 from storage.studies.version_stamp import read_stamp
 from storage.studies.workspace import read_workspace
 
@@ -241,6 +241,11 @@ class SqlStudyStore:
         check_study_texts(message)
         with writing(self.engine) as connection:
             return save_message(connection, message)
+
+    def put_first(self, study_id: str, annotator: str, item_ids: Sequence[str]) -> None:
+        check_study_texts(list(item_ids))
+        with writing(self.engine) as connection:
+            put_first(connection, study_id, annotator, item_ids)
 
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         with reading(self.engine) as connection:

@@ -18,7 +18,7 @@ from PIL import Image
 from annotation.kinds.preference.survey.flow import SECRET
 from annotation.kinds.preference.survey.plan import SurveyLayout, plan_survey, survey_places
 from annotation.kinds.preference.survey.texts import SETTINGS
-from annotation.records import Item, Study, StudyImage, StudyPlan
+from annotation.records import Item, ItemOrder, Study, StudyImage, StudyPlan
 from annotation.studies.assignment import plan_places
 from annotation.studies.store import StudyStore
 from cir_core.types.records import new_id
@@ -33,6 +33,7 @@ def make_study(
     lease_hours: float = 168.0, missing_panel: int = 0, texts: tuple[str, ...] = TEXTS,
     strata: tuple[str, ...] = ("shortcut_free", "shortcut_image_only"), hidden: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None, edge: int = 96, source: Mapping[str, Any] | None = None,
+    order: ItemOrder = "random",
 ) -> Study:
     """A validity study in ``store``, with ``pictures`` pictures of ``edge`` pixels in ``home/studies/ID``.
 
@@ -42,7 +43,7 @@ def make_study(
     """
     study = Study(
         new_id(), name, "validity", "circus/1",
-        StudyPlan(seats, overlap, agreement_items, seed, lease_hours), accepting,
+        StudyPlan(seats, overlap, agreement_items, seed, lease_hours, order), accepting,
         {"unsure_after": 120, "broad_at": 10} | dict(settings or {}), dict(source or {"from": "tests"}), "local",
         datetime.now(UTC),
     )

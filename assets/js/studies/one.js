@@ -182,7 +182,7 @@ function planPart(/** @type {Study} */ study, /** @type {boolean} */ secret) {
   const of = [[asks, study.protocol], ["People planned for", count(plan.seats)],
     ...(study.survey ? ofSurvey(study.survey) : [[`People per ${one}`, count(plan.overlap)], [`Agreement ${many}`, count(plan.agreement_items)]])];
   return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
-    of.map(([name, value]) => fact(name, value)), plan.order === "table" ? fact("Order of items", "as in the table") : null, fact("Seed", String(plan.seed)), fact("Inactive after", plural(Math.round(plan.lease_hours), "hour")),
+    of.map(([name, value]) => fact(name, value)), plan.order === "random" ? null : fact("Order of items", plan.order === "table" ? "as in the table" : "most disputed first"), fact("Seed", String(plan.seed)), fact("Inactive after", plural(Math.round(plan.lease_hours), "hour")),
     fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),
     secret ? fact("Made from", "Shown with the results, as you are a judge in this study") : study.source.map(([name, value]) => fact(name, value)))];
 }

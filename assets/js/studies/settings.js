@@ -72,7 +72,7 @@ export function settingsPart(screen, known, changed) {
     h("p", { class: "cq-quiet", text: "Which items an adjudicator decides. Adjudicators answer an item themselves before they see what judges answered." }),
     h("ul", { class: "cq-strules" }, boxes.map(({ box, words }) => h("li", {}, h("label", {}, box, ` ${words}`))),
       h("li", {}, "the mean agreement of two judges is below", below, "%"), h("li", {}, "An item is discussed by", talk)), wrong, h("p", { class: "cq-row" }, keeps));
-  const language = h("select", { onchange: async () => {
+  const language = h("select", { "aria-label": "Language of the screens of judges and participants", onchange: async () => {
     if (!(await screen.does("POST", "studies/language", { study: title(), language: language.value }, "Saved. Pages that are open change when they are loaded again."))) language.value = known().language;
     else await changed();
   } }, Object.entries(known().languages).map(([value, name]) => h("option", { value, text: name, lang: value, selected: value === known().language })));
@@ -81,7 +81,7 @@ export function settingsPart(screen, known, changed) {
   guide.draw();
   return {
     element: h("div", {}, h("section", {}, h("h2", { text: "Study" }), h("div", { class: "cq-row" }, button("Rename", rename), button("Duplicate", duplicate), archive, button("Remove", remove)),
-      field("Language of the screens of judges and participants", language)), deciding,
+      h("ul", { class: "cq-strules" }, h("li", {}, "The screens of judges and participants are in", language))), deciding,
       h("section", {}, h("h2", { text: "Guidelines" }), h("div", { class: "cq-stform" }, guide.element), said, h("p", { class: "cq-row" }, saves))),
     again() { archive.textContent = known().study.archived ? "Bring back" : "Archive"; },
   };

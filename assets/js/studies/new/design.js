@@ -4,14 +4,15 @@ import { forecastFigures } from "../planner.js";
 import { lasting, plural } from "../../shared/words.js";
 
 const WAIT_MS = 250;
+export const TABLE_ORDER = 1; // among the choices
 
 /** @param {NewKind} kind @param {Record<string, number>} design is changed here @param {() => void} changed @param {boolean} [stored] of a source other than a table */
 export function designPart(kind, design, changed, stored = false) {
   const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" }, h("p", { class: "cq-quiet", text: "The planner needs the table and its pictures." }));
   const typed = createDelay(WAIT_MS);
   let items = 0, asked = 0;
-  const fields = kind.design.filter(({ name }) => !(stored && name === "order")).map(({ name, title, value, least, most, explained, choices }) => {
-    const input = choices.length ? h("select", { name }, choices.map((text, number) => h("option", { value: String(number), text, selected: number === (design[name] ?? value) }))) : h("input", { type: "number", name, min: least, max: most, step: 1, value: design[name] ?? value, inputmode: "numeric", placeholder: String(value) });
+  const fields = kind.design.map(({ name, title, value, least, most, explained, choices }) => {
+    const input = choices.length ? h("select", { name }, choices.map((text, number) => (stored && name === "order" && number === TABLE_ORDER ? null : h("option", { value: String(number), text, selected: number === (design[name] ?? value) })))) : h("input", { type: "number", name, min: least, max: most, step: 1, value: design[name] ?? value, inputmode: "numeric", placeholder: String(value) });
     return h("div", {}, field(title, input), explained ? h("small", { class: "cq-quiet", text: explained }) : null);
   });
   const form = h("div", { class: "cq-stfields", oninput: (event) => {

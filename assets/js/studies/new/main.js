@@ -2,7 +2,7 @@
 import { api, at, createDelay, field, h, keptInTab, messageOf, tellIn } from "../../shared/common.js";
 import { count, plural } from "../../shared/words.js";
 import { columnFields, firstRows } from "./columns.js";
-import { designPart } from "./design.js";
+import { designPart, TABLE_ORDER } from "./design.js";
 import { draftOf, fileBox } from "./files.js";
 import { draftGuide, guideEditor } from "./guidelines.js";
 import { openPreview } from "./preview.js";
@@ -114,7 +114,7 @@ export async function newView(/** @type {Screen} */ screen) {
   };
   function designOf() {
     const of = typed.design[typed.kind] ??= {};
-    if (source()) delete of.order; // of tables only
+    if (source() && of.order === TABLE_ORDER) delete of.order; // of tables only
     return of;
   }
   const asks = () => ({ kind: typed.kind, columns: typed.columns[typed.kind] ?? {}, gallery: typed.gallery, skip_missing: typed.skip, design: designOf(),

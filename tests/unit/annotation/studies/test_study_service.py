@@ -374,6 +374,35 @@ def test_somebody_late_shares_the_work_and_nothing_is_judged_less_often(
     assert all(count == (3 if item_id in in_block else 2) for item_id, count in counts.items())
 
 
+def test_who_comes_later_gets_first_what_earlier_judges_differ_on(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """Verdicts differ on one item, only the flags on another (half as bad), nothing on the rest."""
+    study = make_study(store, tmp_path, items=9, seats=4, overlap=4, order="disputed")
+    items = [item.item_id for item in store.items(study.study_id)]
+    verdict, flags = items[4], items[7]
+    before = {seat: [one.item_id for one in sorted(store.assignments(study.study_id), key=lambda one: one.position)
+                     if one.seat == seat] for seat in (1, 3)}
+    for who, answers in (("Ada", {}), ("Bea", {verdict: flagged("INVALID_TEXT_QUERY", reasons=("1a",)),
+                                               flags: flagged("QUERY_TOO_BROAD")})):
+        service.join("Sample", who)
+        for number, item_id in enumerate(items):
+            usual = flagged("INVALID_IMAGE_QUERY", reasons=("2a",)) if item_id == flags else valid()
+            service.save("Sample", who, item_id, answers.get(item_id, usual), f"token-{number:02}")
+    assert [one.item_id for one in service.overview("Sample", "Ada")] == before[1]    # nobody had answered yet
+    assert (late := service.join("Sample", "Cy")).item is not None and late.item.item_id == verdict
+    rest = [item_id for item_id in before[3] if item_id not in (verdict, flags)]
+    assert [one.item_id for one in service.overview("Sample", "Cy")] == [verdict, flags, *rest]
+    service.save("Sample", "Cy", verdict, valid(), "token-00")
+    service.save("Sample", "Cy", rest[0], flagged("QUERY_TOO_BROAD"), "token-01")
+    # Who is at work already keeps their order, also by opening the study once more.
+    service.join("Sample", "Cy")
+    assert [one.item_id for one in service.overview("Sample", "Cy")] == [verdict, flags, *rest]
+    service.join("Sample", "Di")    # one of three pairs agrees on the verdict, and on Cy's other item; on the flags ½
+    first = [one.item_id for one in service.overview("Sample", "Di")][:3]
+    assert first == [*sorted([verdict, rest[0]]), flags]
+
+
 def test_who_is_done_can_take_more(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path, items=40, seats=2)
     service.join("Sample", "Bea")

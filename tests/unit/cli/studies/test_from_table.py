@@ -92,6 +92,8 @@ def test_everybody_in_the_order_of_the_table(here, tmp_path, kind):
         mine = [number[one.item_id] for one in sorted(places, key=lambda one: one.position) if one.seat == seat]
         assert mine == sorted(mine) and len(mine) == 8          # 12 × 2 / 3
     assert study.plan.order == "table" and "in the order of the table" in run("show", "T")
+    run("create", kind, "D", "--from-table", table, "--images", here, "--order", "disputed")
+    assert "the most disputed items first" in run("show", "D")
 
 
 def test_no_other_source_keeps_its_order(here, tmp_path):

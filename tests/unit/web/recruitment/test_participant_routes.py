@@ -76,6 +76,20 @@ def test_from_the_link_to_the_code(browser, services, study):
         "consent", {"text": "I agree to this."}, "finish", {"code": "DONE-1"})
 
 
+def test_a_participant_gets_first_what_earlier_judges_differ_on(browser, services, store, tmp_path):
+    study = make_study(store, tmp_path, items=6, seats=3, overlap=3, order="disputed")
+    disputed = store.items(study.study_id)[3].item_id
+    for who in ("Ada", "Bea"):
+        services.studies.join(study.name, who)
+        for place in services.studies.overview(study.name, who):
+            differs = who == "Ada" and place.item_id == disputed
+            services.studies.save(study.name, who, place.item_id, flagged("QUERY_TOO_BROAD") if differs else valid(),
+                                  f"token-{place.item_id}")
+    client, link = browser(), invite(services, study)
+    begin(client, link)
+    assert work(client, link)[0] == disputed
+
+
 def test_one_seat_for_an_id_on_two_devices(browser, services, study):
     link = invite(services, study)
     phone, desk = browser(), browser()

@@ -45,7 +45,7 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
     study = make_study(store, tmp_path, missing_panel=2)
     workspace = at(page)
     assert workspace["study"] == {"id": study.study_id, "name": "Sample", "kind": "validity", "one": "item",
-                                  "many": "items", "protocol": "circus/1", "accepting": True}
+                                  "many": "items", "language": "en", "protocol": "circus/1", "accepting": True}
     assert workspace["progress"] == {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
     assert (workspace["answer"], workspace["revision"], workspace["seconds"], workspace["draft"]) == (None, 0, 0, None)
     item = workspace["item"]
@@ -77,7 +77,7 @@ def test_looking_takes_no_seat_and_joining_does(page: TestClient, store: SqlStud
     study = make_study(store, tmp_path)
     none = {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
     about = {"id": study.study_id, "name": "Sample", "kind": "validity", "one": "item", "many": "items",
-             "protocol": "circus/1", "accepting": True}
+             "language": "en", "protocol": "circus/1", "accepting": True}
     for query in ({}, {"position": "0"}, {"item": store.items(study.study_id)[0].item_id}):
         assert page.get("/study/at", params={"study": "Sample"} | query).json() == {
             "study": about, "joined": False, "progress": none, "item": None, "answer": None, "revision": 0,
@@ -388,7 +388,7 @@ def call(ask: TestClient, name: str, *inputs: Any, who: str = "Ada") -> Any:
 def test_a_script_judges_what_is_its_own(ask: TestClient) -> None:
     for _ in range(2):   # asking is not joining
         assert call(ask, "progress", "Sample").json()["data"][0] == {
-            "study": {"id": ANY, "name": "Sample", "kind": "validity", "one": "item", "many": "items",
+            "study": {"id": ANY, "name": "Sample", "kind": "validity", "one": "item", "many": "items", "language": "en",
                       "protocol": "circus/1", "accepting": True},
             "joined": False, "done": 0, "total": 0, "unsure": 0, "median_seconds": None, "seconds_left": None}
     workspace = call(ask, "next_item", "Sample", "").json()["data"][0]
