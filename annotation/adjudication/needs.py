@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from annotation.quality.agreement import agreement
 from annotation.records import WHYS, Decision, Item, Judgement, Study, Why, by_item
-from annotation.studies.assignment import agreement
 from annotation.studies.kinds import StudyKind
 from cir_core.errors import StudyError
 from cir_core.support.texts import printable, shortened

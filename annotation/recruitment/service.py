@@ -146,13 +146,11 @@ class RecruitmentService:
         self._check_open(door)
         kind = self._kinds[door.study.kind]
         planned = door.study.plan.seats
-        seated = self.store.seat(
+        return self.store.seat(
             door.study.study_id, who.participant_id, self._clock(), door.idle,
             with_gold(from_idle(kind.reassign), kind.dealt_extra),
-            lambda everybody, one: has_place(door.settings, planned, everybody, one), door.settings.over_quota.code)
-        if seated.state == "in":
-            self._studies.sort_work(door.study, seated.annotator)
-        return seated
+            lambda everybody, one: has_place(door.settings, planned, everybody, one), door.settings.over_quota.code,
+            self._studies.first_items(door.study))
 
     def finish(self, door: Door, who: Participant) -> Participant:
         """The end, once everything is answered; the same code again for who has finished. Those for whom the study has

@@ -36,11 +36,12 @@ class RecruitmentStore(Protocol):
 
     def seat(
         self, study_id: str, participant_id: str, at: datetime, idle: timedelta, reassign: Reassign,
-        has_place: HasPlace, full_code: str = "",
+        has_place: HasPlace, full_code: str = "", first: Sequence[str] = (),
     ) -> Participant:
         """A seat for somebody new or expired, unless there is no place or no work: then they get ``full_code``, and
         who is new is over quota. Before that, participants without activity for longer than ``idle`` expire, and their
-        open work is released. One transaction, in which the study is locked. Raises ``StudyClosed``."""
+        open work is released. Of new work, the items ``first`` come first. One transaction, in which the study is
+        locked. Raises ``StudyClosed``."""
 
     def finish(
         self, study_id: str, participant_id: str, at: datetime, code: str, *, early: bool = False,

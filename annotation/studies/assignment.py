@@ -7,31 +7,17 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from itertools import combinations
 from math import ceil
-from statistics import fmean
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from annotation.records import (
-    Assignment,
-    Item,
-    Judgement,
-    OpenAssignments,
-    PlannedAssignment,
-    Reassignment,
-    Seat,
-    StudyPlan,
-    by_item,
-)
+from annotation.records import Assignment, Item, OpenAssignments, PlannedAssignment, Reassignment, Seat, StudyPlan
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
 _RESERVED_AHEAD = 3  # next items of an active person: may be shown or preloaded already
 _T = TypeVar("_T")
-Score = Callable[[Mapping[str, Any], Mapping[str, Any]], float]
-"""From 0 to 1, of an answer by another one: :meth:`annotation.studies.kinds.StudyKind.score`."""
 
 
 def plan_places(items: Sequence[Item], plan: StudyPlan) -> list[PlannedAssignment]:
@@ -95,19 +81,6 @@ def _ordered(
     if plan.order == "table":
         return sorted([*own, *block], key=numbers.__getitem__)
     return _spread(_shuffled(own, rng), _shuffled(block, rng))
-
-
-def agreement(answers: Sequence[Mapping[str, Any]], score: Score) -> float | None:
-    """Mean score of two judges' answers by each other, from 0 to 1; None for fewer than two answers."""
-    scores = [(score(one, other) + score(other, one)) / 2 for one, other in combinations(answers, 2)]
-    return fmean(scores) if scores else None
-
-
-def disputed(judgements: Iterable[Judgement], score: Score) -> list[str]:
-    """Ids of the items on which judges differ, the least agreement first."""
-    found = {item_id: agreement([one.answer for one in given], score) for item_id, given in by_item(judgements).items()}
-    differing = {item_id: value for item_id, value in found.items() if value is not None and value < 1}
-    return sorted(differing, key=lambda item_id: (differing[item_id], item_id))
 
 
 def _check(items: Sequence[Item], plan: StudyPlan) -> None:

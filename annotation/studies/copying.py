@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -45,6 +46,8 @@ def copy_study(store: StudyStore, home: Path, study: Study, copy: Study, seats: 
     items = [replace(item, item_id=ids[item.item_id], study_id=copy.study_id)
              for item in store.items(study.study_id) if item.item_id in ids]
     places = [PlannedAssignment(ids[one.item_id], numbers[one.seat], one.position, one.extra) for one in assigned]
+    if copy.plan.order == "disputed":   # which items these are is not for the first judges of a copy
+        places = _mixed(places, copy.study_id)
     tokens = {token for item in items for token in _TOKEN.findall(json.dumps(item.shown))}
     folder = studies_folder(home)
     try:
@@ -54,6 +57,19 @@ def copy_study(store: StudyStore, home: Path, study: Study, copy: Study, seats: 
     except BaseException:
         shutil.rmtree(folder / copy.study_id, ignore_errors=True)
         raise
+
+
+def _mixed(places: Sequence[PlannedAssignment], seed: str) -> list[PlannedAssignment]:
+    """Each seat's places in a random order."""
+    of_seat: dict[int, list[PlannedAssignment]] = {}
+    for one in places:
+        of_seat.setdefault(one.seat, []).append(one)
+    found = []
+    for seat, mine in of_seat.items():
+        positions = [one.position for one in mine]
+        random.Random(f"{seed}/{seat}").shuffle(positions)
+        found += [replace(one, position=position) for one, position in zip(mine, positions, strict=True)]
+    return found
 
 
 def _link(source: Path, target: Path, tokens: Collection[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from cachetools import LRUCache, TTLCache, cached
 
+from annotation.quality.agreement import disputed
 from annotation.records import (
     AnswerContext,
     Assignment,
@@ -29,7 +30,6 @@ from annotation.records import (
     same_person,
 )
 from annotation.studies import input_limits
-from annotation.studies.assignment import disputed
 from annotation.studies.control import Control
 from annotation.studies.creation import is_archived, is_imported
 from annotation.studies.kinds import NormalizedAnswer, StudyKind
@@ -127,13 +127,11 @@ class StudyService:
             self._check_given(study_id, annotator)
         found = self._store.study(study_id)
         reassign = self._control.reassign(self._kind(found))
-        self._store.join(study_id, annotator, now, reassign)
-        if not known:
-            self.sort_work(found, annotator)
+        self._store.join(study_id, annotator, now, reassign, () if known else self.first_items(found))
         workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead, at=now)
         if not workspace.total and workspace.study.accepting and self._control.may_have_more(
-                workspace.study, annotator) and self._store.take_more(study_id, annotator, now,
-                                                                                       reassign):
+                workspace.study, annotator) and self._store.take_more(
+                study_id, annotator, now, reassign, self.first_items(found)):
             workspace = self._store.workspace(study_id, annotator, item_id=item_id, ahead=ahead)
         return self._completed(annotator, workspace)
 
@@ -214,17 +212,15 @@ class StudyService:
         study_id = self._study_id(study)
         found = self._store.study(study_id)
         added = self._store.take_more(
-            study_id, annotator, self._clock(), self._control.reassign(self._kind(found)),
+            study_id, annotator, self._clock(), self._control.reassign(self._kind(found)), self.first_items(found),
         ) if self._control.may_have_more(found, annotator) else 0
-        if added:
-            self.sort_work(found, annotator)
         return added, self.workspace(study_id, annotator, ahead=ahead)
 
-    def sort_work(self, study: Study, annotator: str) -> None:
-        """Put new work into the order of the plan, where that depends on what others have answered."""
-        if study.plan.order == "disputed":
-            self._store.put_first(study.study_id, annotator,
-                                  disputed(self._store.judgements(study.study_id), self._kind(study).score))
+    def first_items(self, study: Study) -> Sequence[str]:
+        """Ids of the items with which new work begins, where the plan's order depends on what others have answered."""
+        if study.plan.order != "disputed":
+            return ()
+        return disputed(self._store.judgements(study.study_id), self._kind(study).score)
 
     def has_ended(self, study: Study, annotator: str) -> bool:
         """Whether the study has ended for this person below the mark of its training or gold items."""

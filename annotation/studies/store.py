@@ -75,13 +75,18 @@ class StudyStore(Protocol):
     def counts(self, study_id: str) -> Mapping[str, int]:
         """``{"items", "assignments", "done", "unsure", "people", "decisions"}`` without reading the rows."""
 
-    def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
+    def join(
+        self, study_id: str, annotator: str, at: datetime, reassign: Reassign, first: Sequence[str] = (),
+    ) -> Seat:
         """The person's seat: the one they have, else the lowest free one, else a new one with the work that
-        ``reassign`` returns."""
+        ``reassign`` returns. Of new work, the items ``first`` come first, in this order; gold and training keep their
+        places."""
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
-        """Assign more items to a person without open work; returns how many. Items of the agreement set that were
-        withdrawn when their work was released are restored."""
+    def take_more(
+        self, study_id: str, annotator: str, at: datetime, reassign: Reassign, first: Sequence[str] = (),
+    ) -> int:
+        """Assign more items to a person without open work, ``first`` as in :meth:`join`; returns how many. Items of
+        the agreement set that were withdrawn when their work was released are restored."""
 
     def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
@@ -140,10 +145,6 @@ class StudyStore(Protocol):
     def say(self, message: Message) -> Message:
         """Add to the discussion on an item, idempotent by the message's token. Raises ``UsedToken`` for another
         message with the same token."""
-
-    def put_first(self, study_id: str, annotator: str, item_ids: Sequence[str]) -> None:
-        """Of a person's open work, move these items to the front, in this order. Gold and training keep their
-        places."""
 
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         """Items whose right answer is known, by item number."""

@@ -111,7 +111,7 @@ def create_validity(
     with open_stores() as stores:
         check_name(stores.studies, name)
         found = open_source(asked, stores, settings)
-        plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed)
+        plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed, order=order)
         queries, source = drawn(found, asked, sample, stratify, plan.seed)
         forecast = plan_study(people, len(queries), overlap, agreement_items, seconds_per_item=seconds_per_item)
         strata = dict(sorted(Counter(query.stratum for query in queries).items()))

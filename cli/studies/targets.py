@@ -72,7 +72,7 @@ def create_targets(
                          "with --images or --gallery.")
     settings = get_settings()
     found = read_target_queries(folder, subset or ())
-    plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed)
+    plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed, order=order)
     queries = sample_targets(found, sample, plan.seed)
     with open_stores() as stores:
         check_name(stores.studies, name)

@@ -30,7 +30,7 @@ from storage.mapping import tables
 from storage.mapping.records import record_from, records_from
 from storage.studies.events import save_event
 from storage.studies.lookups import find_seat, find_study, recount
-from storage.studies.seats import closed, give_work, release_work, take_seat
+from storage.studies.seats import closed, give_work, put_first, release_work, take_seat
 from storage.studies.webhooks import note_call
 
 _recruited, _participant = tables.recruitments.c, tables.participants.c
@@ -106,7 +106,7 @@ class SqlRecruitmentStore:
 
     def seat(
         self, study_id: str, participant_id: str, at: datetime, idle: timedelta, reassign: Reassign,
-        has_place: HasPlace, full_code: str = "",
+        has_place: HasPlace, full_code: str = "", first: Sequence[str] = (),
     ) -> Participant:
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
@@ -117,7 +117,7 @@ class SqlRecruitmentStore:
                 raise closed(study.name)
             _release_overdue(connection, study, at - idle)
             if not has_place(_participants(connection, study_id), there) or not _take(
-                    connection, study, there, at, reassign):
+                    connection, study, there, at, reassign, first):
                 state = "expired" if there.state == "expired" else "over-quota"
                 return _change(connection, there, state=state, code=full_code)
             if there.consent and there.state == "new":
@@ -211,7 +211,9 @@ def _release_overdue(connection: Connection, study: Study, before: datetime) -> 
         _change(connection, record_from(Participant, row), state="expired")
 
 
-def _take(connection: Connection, study: Study, who: Participant, at: datetime, reassign: Reassign) -> bool:
+def _take(
+    connection: Connection, study: Study, who: Participant, at: datetime, reassign: Reassign, first: Sequence[str],
+) -> bool:
     """Whether there was any work to give. A person whose seat was given back without an answer takes another one."""
     own = find_seat(connection, study.study_id, who.annotator, lock=True)
     if own is not None and not own.total and _has_free_seat(connection, study.study_id):
@@ -221,6 +223,7 @@ def _take(connection: Connection, study: Study, who: Participant, at: datetime, 
     give_work(connection, study, who.annotator, at, reassign)
     seat = find_seat(connection, study.study_id, who.annotator)
     assert seat is not None, "it was taken"
+    put_first(connection, study.study_id, seat.number, first)
     connection.execute(update(tables.study_seats).where(
         _seat.study_id == study.study_id, _seat.number == seat.number).values(seen_at=at))
     of_seat = (_assigned.study_id == study.study_id, _assigned.seat == seat.number)

@@ -22,8 +22,11 @@ _judged, _draft, _event = tables.judgements.c, tables.drafts.c, tables.study_eve
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def take_seat(connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
-    """The person's seat, else the lowest free one, else a new one. In a write transaction."""
+def take_seat(
+    connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign, first: Sequence[str] = (),
+) -> Seat:
+    """The person's seat, else the lowest free one, else a new one, where the items ``first`` come first. In a write
+    transaction."""
     check_study_texts(annotator)
     if not name_key(annotator):
         raise StudyError("You need a name to take part in a study.")
@@ -41,21 +44,24 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     ).order_by(case((_seat.total > 0, 0), else_=1), _seat.number).limit(1)).scalar_one_or_none()
     if free is not None:
         connection.execute(update(t).where(_seat.study_id == study_id, _seat.number == free).values(**values))
+        put_first(connection, study_id, free, first)
         return Seat(study_id, free, name, at, at)
     number = _new_number(connection, study_id)
     connection.execute(insert(t).values(
         study_id=study_id, number=number, released=False, total=0, done=0, unsure=0, **values))
     _reassign(connection, study, number, at, reassign)
+    put_first(connection, study_id, number, first)
     return Seat(study_id, number, name, at, at)
 
 
-def put_first(connection: Connection, study_id: str, annotator: str, item_ids: Sequence[str]) -> None:
-    """The person's open work with these items first. In a write transaction."""
-    seat = known_seat(connection, find_study(connection, study_id, lock=True), annotator, lock=True)
-    here = _of(_assigned, {"study_id": study_id, "seat": seat.number})
+def put_first(connection: Connection, study_id: str, seat: int, first: Sequence[str]) -> None:
+    """Of the seat's open work, the items ``first`` come first, in this order. Gold and training keep their places."""
+    if not first:
+        return
+    here = _of(_assigned, {"study_id": study_id, "seat": seat})
     work = connection.execute(select(_assigned.item_id, _assigned.position).where(
         *here, _assigned.state == "open", _assigned.dealt.is_(None)).order_by(_assigned.position)).all()
-    rank = {item_id: place for place, item_id in enumerate(item_ids)}
+    rank = {item_id: place for place, item_id in enumerate(first)}
     wanted = sorted((row.item_id for row in work), key=lambda item_id: rank.get(item_id, len(rank)))
     moved = [{"of_item": item_id, "at": row.position} for item_id, row in zip(wanted, work, strict=True)
              if item_id != row.item_id]
@@ -64,8 +70,11 @@ def put_first(connection: Connection, study_id: str, annotator: str, item_ids: S
             position=bindparam("at")), moved)
 
 
-def take_more_work(connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
-    """Assign more items; returns how many. None for a person with open work, so that a double click is harmless."""
+def take_more_work(
+    connection: Connection, study_id: str, annotator: str, at: datetime, reassign: Reassign, first: Sequence[str] = (),
+) -> int:
+    """Assign more items, ``first`` before others; returns how many. None for a person with open work, so that a double
+    click is harmless."""
     study = find_study(connection, study_id, lock=True)
     if not study.accepting:
         raise closed(study.name)
@@ -74,7 +83,9 @@ def take_more_work(connection: Connection, study_id: str, annotator: str, at: da
         return 0
     _mark(connection, seat, released=False)
     reopened = _set_block(connection, seat, "handed_on", "open")
-    return reopened + _reassign(connection, study, seat.number, at, reassign)
+    added = reopened + _reassign(connection, study, seat.number, at, reassign)
+    put_first(connection, study_id, seat.number, first)
+    return added
 
 
 def give_work(connection: Connection, study: Study, annotator: str, at: datetime, reassign: Reassign) -> None:

@@ -60,7 +60,7 @@ from storage.studies.gold import IS_DEALT, put_gold, read_answers, read_gold, re
 from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
 from storage.studies.lifecycle import check_study, name_taken, put_study, remove_study
 from storage.studies.scores import drop_scores, read_scores, save_scores
-from storage.studies.seats import end_work, put_first, release_work, take_more_work, take_seat
+from storage.studies.seats import end_work, release_work, take_more_work, take_seat
 from storage.studies.version_stamp import read_stamp
 from storage.studies.workspace import read_workspace
 
@@ -158,18 +158,22 @@ class SqlStudyStore:
             lookups.find_study(connection, study_id)
             return lookups.count_all(connection, study_id)
 
-    def join(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> Seat:
+    def join(
+        self, study_id: str, annotator: str, at: datetime, reassign: Reassign, first: Sequence[str] = (),
+    ) -> Seat:
         with reading(self.engine) as connection:  # usually the seat exists, so no write lock is needed
             seat = lookups.find_seat(connection, study_id, annotator)
         if seat is not None:
             return record_from(Seat, seat)
         with writing(self.engine) as connection:
-            return take_seat(connection, study_id, annotator, at, reassign)
+            return take_seat(connection, study_id, annotator, at, reassign, first)
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, reassign: Reassign) -> int:
+    def take_more(
+        self, study_id: str, annotator: str, at: datetime, reassign: Reassign, first: Sequence[str] = (),
+    ) -> int:
         """0 for a person with open work."""
         with writing(self.engine) as connection:
-            return take_more_work(connection, study_id, annotator, at, reassign)
+            return take_more_work(connection, study_id, annotator, at, reassign, first)
 
     def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
@@ -241,11 +245,6 @@ class SqlStudyStore:
         check_study_texts(message)
         with writing(self.engine) as connection:
             return save_message(connection, message)
-
-    def put_first(self, study_id: str, annotator: str, item_ids: Sequence[str]) -> None:
-        check_study_texts(list(item_ids))
-        with writing(self.engine) as connection:
-            put_first(connection, study_id, annotator, item_ids)
 
     def gold(self, study_id: str) -> Sequence[GoldItem]:
         with reading(self.engine) as connection:

@@ -125,7 +125,8 @@ def test_shortcut_free_queries_are_taken_unless_categories_are_named(study, stor
 
 
 def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
-    study("create", "validity", "one", "--from-audit", prepared / "audit", "--people", 2)
+    study("create", "validity", "one", "--from-audit", prepared / "audit", "--people", 2, "--order", "disputed")
+    assert stores.studies.study("one").plan.order == "disputed"
     judge(stores, "one", "Ada", valid())
     open_items = stores.studies.counts(stores.studies.study("one").study_id)["assignments"]
     assert "is closed for answers" in study("close", "ONE").output and not stores.studies.study("one").accepting

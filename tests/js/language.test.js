@@ -7,7 +7,7 @@ import "./page.js";
 import { number, t, tn, told, use } from "../../assets/js/shared/language.js";
 
 const ASSETS = new URL("../../assets/", import.meta.url);
-const SHARED = ["calls", "dialogs", "fetch-again", "pictures"].map((name) => `js/shared/${name}.js`);
+const SHARED = ["calls", "dialogs", "pictures"].map((name) => `js/shared/${name}.js`);
 const OWNERS = ["js/annotate/main.js", "js/annotate/sample.js"]; // the list of studies, which has no language of its own
 const files = [...readdirSync(new URL("js/", ASSETS), { recursive: true }).map((name) => `js/${name.replaceAll("\\", "/")}`)].filter((name) => name.endsWith(".js"));
 const screens = files.filter((name) => (/^js\/(annotate|take)\//.test(name) && !OWNERS.includes(name)) || SHARED.includes(name));
@@ -15,7 +15,7 @@ const catalogues = Object.fromEntries(readdirSync(new URL("languages/", ASSETS))
   [name.replace(".json", ""), JSON.parse(readFileSync(new URL(`languages/${name}`, ASSETS), "utf8"))]));
 
 const NO_TEXT = new Set(["class", "role", "type", "for", "keys", "shown", "id", "style", "rel", "Accept", "Content-Type", "autocomplete", "autocapitalize"]);
-const NO_CALL = new Set(["querySelector", "querySelectorAll", "closest", "matches", "matchMedia", "setAttribute", "getAttribute", "addEventListener", "kbd", "startsWith", "includes"]);
+const NO_CALL = new Set(["querySelector", "querySelectorAll", "closest", "matches", "matchMedia", "getAttribute", "addEventListener", "kbd", "startsWith", "includes"]);
 const KEY = /^(Shift|Ctrl|Enter|Arrow\w+|Escape|Backspace|Space|Content-Type)\b/;
 const prose = (text) => (/^[A-Z][a-z]/.test(text) || /[a-z“”{}]{2,}[,.:;]? [a-z“{]/.test(text)) && /[a-z]{3}/.test(text) && !KEY.test(text) && !/^(button|a|input):/.test(text);
 const nameOf = (call) => call?.callee.name ?? call?.callee.property?.name;
@@ -57,7 +57,7 @@ test("what looks for texts finds them", () => {
 
 test("every text on the screens of judges and participants can be translated", () => {
   assert.ok(screens.length > 30);
-  const spared = new Set(["ss-step ss-target", "{} min"]); // classes, and a unit
+  const spared = new Set(["ss-step ss-target", "{} min", "Yes", "Cancel", "Save"]); // classes, a unit, and what asks those who run studies
   assert.deepEqual(screens.flatMap((name) => texts(read(name)).loose.filter((text) => !spared.has(text)).map((text) => `${name}: ${text}`)), []);
 });
 
@@ -73,7 +73,8 @@ test("every catalogue has every text, with the same values", () => {
 
 test("texts, numbers and sentences of the server", () => {
   use("de", { "All {many}": "Alle {many}", "One item": "Eine Aufgabe", "{number} items": "{number} Aufgaben", "Saved.": "Gespeichert.",
-    "The note has {long} characters. Shorten it.": "Kürzen: {long} Zeichen.", "{many} left": "noch {many}" });
+    "The note has {long} characters. Shorten it.": "Kürzen: {long} Zeichen.", "{many} left": "noch {many}",
+    "{right} of {number} were right.": "{right} von {number} richtig." });
   assert.equal(t("All {many}", { many: "queries" }), "Alle queries");
   assert.deepEqual([1, 2, 1234].map((count) => tn(count, "One item", "{number} items")), ["Eine Aufgabe", "2 Aufgaben", "1.234 Aufgaben"]);
   assert.equal(t("Not there {number}", { number: 3 }), "Not there 3");
@@ -81,6 +82,8 @@ test("texts, numbers and sentences of the server", () => {
   assert.equal(told("The note has 1,234 characters. Shorten it."), "Kürzen: 1,234 Zeichen.");
   assert.equal(told("The note has (a.b)\n$1 characters. Shorten it."), "Kürzen: (a.b)\n$1 Zeichen.");
   assert.deepEqual(["The note has 7 characters.", "The note has  Shorten it.", ""].map(told), ["The note has 7 characters.", "The note has  Shorten it.", ""]);
+  assert.equal(told("2 of 3 were right. Saved."), "2 von 3 richtig. Gespeichert.");
+  assert.equal(told("2 of 3 were right. Something else."), "2 of 3 were right. Something else.");
   assert.equal(told("A name left"), "A name left"); // so short a text fits nearly anything
   use("en", {});
   assert.equal(told("Saved."), "Saved.");

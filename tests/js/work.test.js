@@ -105,7 +105,7 @@ test("an answer that is refused is not sent again", async () => {
 test("what is before and behind an item", async () => {
   const state = (item, position, how = "open") => ({ item, position, state: how, draft: false });
   openPage(() => ({ places: [state("c", 9), state("a", 2, "done"), state("b", 5)] }));
-  const places = createPlaces("S");
+  const places = createPlaces("S", { one: "item", many: "items" });
   await places.load();
   assert.equal(places.number({ id: "c", position: 9 }), 3);
   assert.equal(places.nameOf("b"), "Item 2");

@@ -131,8 +131,10 @@ def participant_routes(services: Services, cookies: Cookies = Cookies()) -> APIR
         """Consent and screening questions, by form."""
         try:
             fields = await form(request)
-        except CirqueError as error:
-            return _failed(ENGLISH, error)
+        except CirqueError as unreadable:
+            problem = unreadable
+            return await _in_thread(lambda: page_of(
+                request, arriving(request), lambda door, who: _failed(language_of(door.study), problem)))
 
         def answer(door: Door, who: Participant) -> Response:
             given = {one.key: fields.get(f"q.{one.key}", "") for one in door.settings.questions}
@@ -264,9 +266,13 @@ def _end(door: Door, who: Participant, *, test: bool) -> Response:
     language = language_of(door.study)
     name, ending = ending_of(door, who)
     code = who.code or ("" if name == "complete" else ending.code)
-    text = ("You were away for too long, and your place was given to somebody else. Your answers so far are saved."
-            if who.state == "expired" else door.settings.said(name))
+    text = ending.text   # their own words stay as they are
+    if who.state == "expired":
+        text = translated(language, "You were away for too long, and your place was given to somebody else. Your "
+                          "answers so far are saved.")
+    elif not text:
+        text = translated(language, door.settings.said(name))
     note = "This was a test run. Everything of it has been deleted." if test else ""
     return _html(language, "take_end.html", title=translated(language, "Thank you"),
-                 text=translated(language, text), code=code, note=translated(language, note), back="",
+                 text=text, code=code, note=translated(language, note), back="",
                  address="" if test else ending.address(who.participant_id, code))

@@ -19,6 +19,7 @@ from web.ui.static_files import ASSETS
 
 SETTING = "language"   # of a study
 ENGLISH = "en"
+_LEAST = 12   # characters of a text beside its values; as in language.js
 _HOLE = re.compile(r"\{(\w+)\}")
 
 
@@ -84,6 +85,3 @@ def _values(parts: Sequence[str], text: str) -> dict[str, str] | None:
             return None
         found[name], at = text[at:end], end + len(part or "")
     return found
-
-
-_LEAST = 12   # characters

@@ -3,7 +3,7 @@
 import { ApiProblem, api, createGuard, h, kbd, messageOf, tellIn } from "../shared/common.js";
 import { ownGuidelines } from "./guide.js";
 import { AHEAD } from "./work/stock.js";
-import { t, tn } from "../shared/language.js";
+import { around, t, tn } from "../shared/language.js";
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
 export const remember = (/** @type {string | null} */ item) => window.history.replaceState({ ...window.history.state, item }, "");
@@ -54,7 +54,7 @@ export async function beginScreen({ study: { name, one, many }, progress: { tota
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
     h("p", { class: "cq-lead", text: page.intro }), ownGuidelines(page),
     h("p", {}, total ? tn(total, "About {number} {one} for you.", "About {number} {many} for you.", { one: t(one), many: t(many) }) : "", " ", t("You can stop at any time and continue later: every answer is saved.")),
-    h("p", { class: "cq-quiet st-forkeys" }, t("Everything works with the keyboard. List of keys:"), " ", kbd("?")),
+    h("p", { class: "cq-quiet st-forkeys" }, ...around(t("Everything works with the keyboard: {key} lists the keys."), kbd("?"))),
     problem, h("div", { class: "cq-row" }, begin, others ? h("button", { class: "cq-btn", type: "button", text: t("Other studies"), onclick: others }) : null));
   return { element, page, show() {
     justShown.start();

@@ -22,7 +22,7 @@ export function duration(/** @type {number} */ seconds) {
 }
 
 export function createProgress(/** @type {() => void} */ openMap) {
-  const bar = h("progress", { class: "st-bar", "aria-label": t("Done"), max: 1, value: 0 });
+  const bar = h("progress", { class: "st-bar", "aria-label": t("Progress"), max: 1, value: 0 });
   const words = h("button", { class: "st-pace", type: "button", title: t("All items (o)"), onclick: openMap });
   const name = h("b", { class: "st-study", dir: "auto" });
   return {

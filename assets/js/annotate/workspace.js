@@ -140,9 +140,9 @@ const MOST_NAMED = 12;
 // ``changed``: [{item, name}] of changes that are not saved; ``go(item)`` leads to one of them.
 /**
  * @param {Pick<Desk, "study" | "progress">} desk
- * @param {{ me: Me, more(): Promise<string>, back(): void, others(): void, go(item: string): void, one: string, many: string, changed?: { item: string, name: string }[], change?: string, below?: HTMLElement | null }} how
+ * @param {{ me: Me, more(): Promise<string>, back(): void, others(): void, go(item: string): void, one: string, many: string, changed?: { item: string, name: string }[], change?: string | null, below?: HTMLElement | null }} how
  */
-export function endScreen({ study, progress }, { me, more, back, others, go, one, many, changed = [], change = t("You can still go back and change an answer."), below = null }) {
+export function endScreen({ study, progress }, { me, more, back, others, go, one, many, changed = [], change = null, below = null }) {
   const said = h("p", { class: "cq-quiet", role: "status" });
   const { done, total, unsure, median_seconds: pace } = progress;
   const figures = [[number(done), tn(done, "{one} answered", "{many} answered", { one, many })], unsure ? [number(unsure), t("left to an adjudicator")] : [],
@@ -155,7 +155,8 @@ export function endScreen({ study, progress }, { me, more, back, others, go, one
   const title = h("h1", { tabindex: -1, text: total ? (me.participant ? t("That was the last one") : t("That was the last one. Thank you.")) : t("Nothing to annotate yet") });
   const element = h("section", { class: "st-page st-end" }, title,
     h("p", { class: "cq-lead", text: total
-      ? [t("All your items are answered and saved."), study.accepting ? change : t("You can still look at your answers."), me.participant ? t("Finish to confirm it.") : ""].filter(Boolean).join(" ")
+      ? [t("All your items are answered and saved."), !study.accepting ? t("You can still look at your answers.") : change ?? (me.participant ? t("Until you finish, you can still go back and change an answer.")
+        : t("You can still go back and change an answer."))].join(" ")
       : t("All {many} of this study are assigned to others. Ask for more below, or come back later.", { many }) }),
     total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value }), h("dt", { text: name })))) : null,
     unsaved(changed, go),

@@ -2,7 +2,7 @@
 import { at, field, h, tellIn, typing } from "./elements.js";
 import { bind, bindUsual, canBind, kbd, pressedFor } from "./key-table.js";
 import { until } from "./rest.js";
-import { t } from "./language.js";
+import { t, told } from "./language.js";
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": t("Close"), title: `${t("Close")} (Esc)`,
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
@@ -25,7 +25,7 @@ export const once = (/** @type {HTMLDialogElement} */ element) => new Promise((/
 });
 
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
-export async function confirm(/** @type {string} */ title, /** @type {string} */ text, yes = t("Yes"), no = t("Cancel")) {
+export async function confirm(/** @type {string} */ title, /** @type {string} */ text, yes = "Yes", no = "Cancel") {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
     h("div", { class: "cq-row" },
@@ -46,8 +46,8 @@ export function tell(/** @type {string} */ title, /** @type {string} */ text, /*
 export async function askText(/** @type {string} */ title, value = "", hint = "") {
   const input = h("input", { type: "text", maxlength: 80, value, placeholder: hint, "aria-label": title });
   const asks = dialog({ class: "cq-small", "aria-label": title }, h("form", { method: "dialog" }, h("header", {}, h("h2", { text: title })), input,
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: t("Save") }),
-      h("button", { class: "cq-btn", type: "button", text: t("Cancel"), onclick: () => asks.close("") }))));
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: "Save" }),
+      h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close("") }))));
   const closed = once(asks);
   input.select();
   return (await closed) === "ok" ? input.value.trim() : null;
@@ -145,7 +145,7 @@ async function attempt(name, password) {
     const answer = await fetch(at("sign-in"), { method: "POST", body: JSON.stringify({ name, password }),
       headers: { "Content-Type": "application/json", Accept: "application/json" } });
     if (answer.ok) return "";
-    return (await answer.json()).problem || t("That did not work. Try again.");
+    return told((await answer.json()).problem ?? "") || t("That did not work. Try again.");
   } catch {
     return t("The server does not answer. Check that it is running and try again.");
   }

@@ -2,7 +2,6 @@
 // away, the small picture that the server keeps takes its place, with the reason.
 import { at, toast } from "./elements.js";
 import { until } from "./rest.js";
-import { t } from "./language.js";
 
 const TRIES = 3, EVERY_MS = 2000;
 const tries = /** @type {WeakMap<HTMLImageElement, number>} */ (new WeakMap());
@@ -29,8 +28,8 @@ export function smallInstead(/** @type {HTMLImageElement} */ image) {
     if (!error) return void fetchAgain(image);
     image.src = address.replace(ORIGINAL, "$1thumb?");
     const caption = image.closest("figure")?.querySelector("figcaption p");
-    if (caption) caption.textContent += ` · ${t("a small copy: {error}", { error })}`;
-    else toast(t("A small copy is shown: {error}", { error }));
+    if (caption) caption.textContent += ` · a small copy: ${error}`;
+    else toast(`A small copy is shown: ${error}`);
   }).catch(() => fetchAgain(image)));
   return true;
 }

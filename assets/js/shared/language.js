@@ -9,7 +9,8 @@ let withValues = /** @type {{ parts: string[], names: string[], text: string }[]
 /** As this language writes it. */
 export const number = (/** @type {number} */ value) => value.toLocaleString(spoken);
 
-const LEAST = 12; // characters beside the values: a shorter text would fit nearly anything
+const PATIENCE_MS = 10000;
+const LEAST = 12; // characters beside the values: a shorter text would fit nearly anything; as in web/ui/languages.py
 const HOLE = /\{(\w+)\}/g;
 /** @type {(text: string, values: Record<string, unknown>) => string} */
 const filled = (text, values) => text.replace(HOLE, (hole, name) => (!(name in values) ? hole
@@ -23,7 +24,7 @@ export function use(language, texts) {
 /** From now on the page speaks this language; English where its texts cannot be fetched. @param {string} [language] */
 export async function speak(language = "en") {
   if (language === spoken) return;
-  const texts = language === "en" ? {} : await fetch(new URL(`languages/${language}.json`, OWN))
+  const texts = language === "en" ? {} : await fetch(new URL(`languages/${language}.json`, OWN), { signal: AbortSignal.timeout(PATIENCE_MS) })
     .then(async (answer) => (answer.ok ? (await answer.json()).texts : null)).catch(() => null);
   if (texts) use(language, texts);
   document.documentElement.lang = spoken;
@@ -34,8 +35,11 @@ export const t = (/** @type {string} */ english, /** @type {Record<string, unkno
 /** One of two texts, by a number that they may name ``{number}``. @type {(number: number, one: string, many: string, values?: Record<string, unknown>) => string} */
 export const tn = (number, one, many, values = {}) => t(number === 1 ? one : many, { number, ...values });
 
-/** A sentence that the server has made, with its values in it. */
-export function told(/** @type {string} */ sentence) {
+/** A text with an element where ``{key}`` stands. @type {(text: string, element: HTMLElement) => Child[]} */
+export const around = (text, element) => [text.split("{key}")[0], element, text.split("{key}")[1]];
+
+/** A message that the server has made, with its values in it. @param {string} sentence @returns {string} */
+export function told(sentence) {
   if (catalogue[sentence]) return catalogue[sentence];
   withValues ??= Object.entries(catalogue).map(([english, text]) => ({ text, parts: english.split(/\{\w+\}/), names: [...english.matchAll(HOLE)].map(([, name]) => name) }))
     .filter(({ parts, names }) => names.length && parts.join("").length > LEAST);
@@ -43,7 +47,9 @@ export function told(/** @type {string} */ sentence) {
     const values = valuesIn(sentence, parts);
     if (values) return filled(text, Object.fromEntries(names.map((name, place) => [name, values[place]])));
   }
-  return sentence;
+  // Some messages are put together from sentences.
+  const several = sentence.split(/(?<=[.!?]) /), found = several.length > 1 ? several.map(told) : [];
+  return found.length && found.every((one, place) => one !== several[place]) ? found.join(" ") : sentence;
 }
 
 /** What stands between ``parts`` in the sentence, each as short as it can be, the last one the rest; null if it does not consist of them.

@@ -109,10 +109,10 @@ export function createPictures() {
       [reference, target].forEach((given, number) => {
         const own = sides[number];
         own.given = given;
-        own.image = given.missing ? null : imageOf(given.large, { alt: t("{name}, image", { name: own.name }), // blur shows nothing more
+        own.image = given.missing ? null : imageOf(given.large, { alt: t("{name} image", { name: own.name }), // blur shows nothing more
           style: `max-width: min(100%, ${2 * given.width}px); max-height: min(100%, ${2 * given.height}px)` });
         own.frame.disabled = !own.image;
-        own.frame.setAttribute("aria-label", own.image ? `${own.name}: enlarge` : `${own.name}: image unavailable`);
+        own.frame.setAttribute("aria-label", own.image ? t("{name}: enlarge", { name: own.name }) : t("{name}: image unavailable", { name: own.name }));
         own.lens.style.backgroundImage = given.missing ? "none" : `url("${at(given.large)}")`;
         own.lens.hidden = true;
         const missing = h("span", { class: "st-missing", text: t("Image unavailable.") });

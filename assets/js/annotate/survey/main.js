@@ -70,7 +70,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   function finished(/** @type {SurveyDesk} */ desk, /** @type {Gate | null | undefined} */ gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
     const end = endScreen(desk, { me, others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: t("question"), many: t("questions"),
-      change: several ? t("You can still review, and change answers of the last form.") : undefined, below: gate?.code ? codeBox(gate.code) : null });
+      change: several ? t("You can still review, and change answers of the last form.") : null, below: gate?.code ? codeBox(gate.code) : null });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);

@@ -74,7 +74,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       const shown = item.reference.missing ? null : imageOf(item.reference.large, { alt: t("Reference image") });
       const none = h("span", { class: "st-missing", text: t("Image unavailable.") });
       frame.disabled = !shown;
-      frame.setAttribute("aria-label", shown ? "Reference image: enlarge" : "Reference: image unavailable");
+      frame.setAttribute("aria-label", shown ? t("{name}: enlarge", { name: t("Reference image") }) : t("{name}: image unavailable", { name: t("Reference") }));
       frame.replaceChildren(shown ?? none);
       shown?.addEventListener("error", () => { frame.replaceChildren(none); frame.disabled = true; }, { once: true });
       for (const side of SIDES) sets[side].show(item.sets[side]);

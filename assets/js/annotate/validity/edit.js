@@ -31,7 +31,7 @@ export function createEditing(rubric, changed) {
     flag(code) {
       const was = answer.validated === true;
       become(flipFlag(answer, rubric, code), { flag: flagOf(rubric, code)?.reasons.length ? code : active });
-      return was ? t("A flag removes “valid”. Ctrl+Z restores it.") : "";
+      return was ? t("A flag removes “{valid}”. Ctrl+Z restores it.", { valid: rubric.valid.name }) : "";
     },
     // A code such as "1a".
     reason(code) {

@@ -4,7 +4,7 @@ import { h, icon, kbd, say, stay } from "../../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
 import { meant } from "../../shared/key-table.js";
 import { enlarge, imageOf } from "../../shared/pictures.js";
-import { t } from "../../shared/language.js";
+import { t, tn } from "../../shared/language.js";
 
 /** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {
@@ -44,7 +44,7 @@ export function createPanel(rubric, act) {
       const name = t("Retrieved image {number} of {of}", { number: number + 1, of: panel.length });
       const tile = h("div", { class: "st-tile", role: "option", tabindex: number ? -1 : 0, "aria-label": image.missing ? t("{name}: unavailable", { name }) : name,
         "aria-selected": "false", "data-token": image.token, onclick: () => { point(tile); act("mark", image.token); } },
-      image.missing ? h("span", { class: "st-missing", text: t("Image unavailable") }) : imageOf(image.small),
+      image.missing ? h("span", { class: "st-missing", text: t("Image unavailable.") }) : imageOf(image.small),
       h("i", { class: "st-tick", "aria-hidden": "true" }, icon("check")),
       // For the mouse; an option can hold no button.
       image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: t("Enlarge (z)"),
@@ -93,7 +93,7 @@ export function createPanel(rubric, act) {
     draw(/** @type {Validity} */ answer) {
       const marked = answer.alternatives.length;
       count.textContent = marked ? t("{done} of {total}", { done: marked, total: rubric.broad_at }) : expanded() ? "" : String(panel.length);
-      count.setAttribute("aria-label", marked ? `${marked} marked as equally good` : `${panel.length} images`);
+      count.setAttribute("aria-label", marked ? t("{number} marked as equally good", { number: marked }) : tn(panel.length, "One image", "{number} images"));
       count.classList.toggle("some", marked > 0);
       element.style.setProperty("--share", `${Math.min(1, marked / rubric.broad_at)}`);
       for (const tile of tiles) tile.setAttribute("aria-selected", String(answer.alternatives.includes(tile.dataset.token ?? "")));

@@ -3,14 +3,14 @@ import { api } from "../../shared/calls.js";
 import { closer, dialog, once } from "../../shared/dialogs.js";
 import { h } from "../../shared/elements.js";
 import { kbd, meant } from "../../shared/key-table.js";
-import { t } from "../../shared/language.js";
+import { around, t } from "../../shared/language.js";
 /** @typedef {ReturnType<typeof createPlaces>} Places */
 /** @typedef {{ id: string, position: number }} At */
 
 const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "reassigned" };
 
-/** What is before and behind an item, in the person's own order. @param {string} study @param {{ one?: string, many?: string }} how ``one``, ``many``: what items are called */
-export function createPlaces(study, { one = t("item"), many = t("items") } = {}) {
+/** What is before and behind an item, in the person's own order. @param {string} study @param {{ one: string, many: string }} how ``one``, ``many``: what items are called */
+export function createPlaces(study, { one, many }) {
   let places = /** @type {Place[]} */ ([]);
   async function load() {
     const found = await api("GET", `study/overview?study=${encodeURIComponent(study)}`);
@@ -69,7 +69,7 @@ async function map(sorted, now, one, many) {
       h("li", {}, h("i", { class: "st-square", "data-state": state }), t("{number} {state}", { number: count(state), state: t(word) }))),
     changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), t("{number} {state}", { number: changes, state: t("not saved") })) : null,
     talks.length ? h("li", {}, h("i", { class: "st-square", "data-discussed": true }), t("{number} {state}", { number: talks.length, state: t("discussed") })) : null),
-    grid, h("p", { class: "cq-quiet" }, t("Arrow keys move, Enter goes there. Close:"), " ", kbd("o")));
+    grid, h("p", { class: "cq-quiet" }, ...around(t("Arrow keys move, Enter goes there. {key} closes."), kbd("o"))));
   map.addEventListener("keydown", (event) => {
     const at = squares.findIndex((square) => square === document.activeElement);
     const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);

@@ -3,7 +3,7 @@ import { dialog, once } from "../../shared/dialogs.js";
 import { h } from "../../shared/elements.js";
 import { kbd } from "../../shared/key-table.js";
 import { createGuard } from "../../shared/rest.js";
-import { t } from "../../shared/language.js";
+import { t, told } from "../../shared/language.js";
 
 /** A dialog until it is closed. @param {Feedback} feedback */
 export async function tellFeedback({ right, expected, note, verdict }) {
@@ -12,9 +12,9 @@ export async function tellFeedback({ right, expected, note, verdict }) {
   const go = h("button", { class: "cq-btn primary", type: "submit", autofocus: true }, verdict ? t("Go on") : t("Next"), kbd("Enter"));
   const shown = dialog({ class: "cq-small st-feedback", "aria-label": title },
     h("form", { method: "dialog", onsubmit: (event) => { if (justShown.runs) event.preventDefault(); } }, h("h2", { class: right ? "right" : "wrong", text: title }),
-      h("p", {}, h("b", { text: `${t("The answer is:")} ` }), h("span", { text: expected, dir: "auto" })),
+      h("p", {}, h("b", { text: `${t("The answer is:")} ` }), h("span", { text: told(expected), dir: "auto" })),
       note ? h("p", { class: "cq-quiet", text: note, dir: "auto" }) : null,
-      verdict ? h("p", { class: "st-verdict", text: verdict }) : null,
+      verdict ? h("p", { class: "st-verdict", text: told(verdict) }) : null,
       h("div", { class: "cq-row" }, go)));
   const closed = once(shown);
   justShown.start();

@@ -232,6 +232,42 @@ def test_a_duplicate_has_no_gold_of_somebody(store, tmp_path):
     assert len(store.assignments(copy.study_id)) == len(planned)
 
 
+def test_a_duplicate_does_not_tell_what_was_disputed(store, tmp_path):
+    study = make_study(store, tmp_path, name="one", items=20, seats=2, overlap=2, order="disputed")
+    last = [item.item_id for item in store.items(study.study_id)][::-1]
+    store.join(study.study_id, "Ada", NOW, lambda work: [], last)
+    copy = duplicate_study(store, tmp_path, study, "two")
+    number = {item.item_id: item.number for made in (study, copy) for item in store.items(made.study_id)}
+
+    def order(made, seat):
+        places = sorted(store.assignments(made.study_id), key=lambda one: one.position)
+        return [number[one.item_id] for one in places if one.seat == seat]
+
+    assert order(study, 1) == list(range(20))[::-1]
+    for seat in (1, 2):
+        assert sorted(order(copy, seat)) == list(range(20)) and order(copy, seat) != order(study, seat)
+
+
+def test_gold_and_training_keep_their_places_among_items_that_come_first(store, tmp_path):
+    study = make_study(store, tmp_path, name="one", items=12, seats=2)
+    others = [one for one in store.assignments(study.study_id) if one.seat == 2]
+    for number, known in enumerate(others[:2]):
+        store.decide(Decision(f"d{number}", study.study_id, known.item_id, "Judith", 0, f"decided-{number}", valid(),
+                              "", NOW))
+    make_gold(store, study, Validity().dealt_extra, by="Olga", training=1)
+
+    def work():
+        found = sorted(store.assignments(study.study_id), key=lambda one: one.position)
+        mine = [one for one in found if one.seat == 1]
+        return [one.item_id for one in mine if one.dealt is None], [
+            (one.item_id, one.dealt, one.position) for one in mine if one.dealt is not None]
+
+    own, dealt = work()
+    assert len(own) == 6 and {one[1] for one in dealt} == {"training", "gold"}
+    store.join(study.study_id, "Ada", NOW, lambda work: [], [own[-1], own[2]])
+    assert work() == ([own[-1], own[2], *(one for one in own if one not in (own[-1], own[2]))], dealt)
+
+
 def test_no_answer_is_taken_that_the_backup_of_a_removal_lacks(store, tmp_path):
     study = make_study(store, tmp_path, name="one", items=2, seats=1)
     service = StudyService(store, {"validity": Validity()})
