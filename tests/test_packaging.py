@@ -4,7 +4,10 @@ import ast
 import re
 import subprocess
 import sys
+import sysconfig
+import tarfile
 import tomllib
+import venv
 from collections.abc import Iterable
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -15,6 +18,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from cir_core.version import __version__
 from tests.fakes.imported import import_statements
 
 ROOT = Path(__file__).parents[1]
@@ -151,3 +155,41 @@ def test_a_wheel_has_every_file_of_the_product_and_no_benchmarks(wheel):
 
 def test_a_wheel_says_that_its_packages_are_typed(wheel):
     assert {f"{name}/py.typed" for name in PACKAGES} <= wheel
+
+
+@pytest.mark.extended
+def test_a_release_is_built_from_its_source_and_works_where_it_is_installed(tmp_path):
+    """Source, the wheel that is built from it, and the wheel in an environment of its own, beside the packages of this
+    one: commands that read shipped files, outside the checkout."""
+    checkout, fresh = tmp_path / "checkout", tmp_path / "fresh"
+    subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, checkout], check=True)
+
+    def builds(what, folder):
+        done = subprocess.run([sys.executable, "-c", f"from setuptools.build_meta import build_{what} as build\n"
+                               "print(build('dist'))"], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return folder / "dist" / done.stdout.splitlines()[-1]
+
+    source = builds("sdist", checkout)
+    with tarfile.open(source) as archive:
+        archive.extractall(tmp_path, filter="data")
+    wheel = builds("wheel", tmp_path / source.name.removesuffix(".tar.gz"))
+    venv.create(fresh, with_pip=False)
+    [place] = fresh.glob("lib/python*/site-packages")
+    (place / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")   # whose own .pth are not read
+    subprocess.run([sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", "install", "--quiet",
+                    "--no-deps", "--no-index", wheel], check=True)
+
+    def cirque(*arguments):
+        environment = {"PATH": "/usr/bin:/bin", "CIRQUE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
+        done = subprocess.run([fresh / "bin" / "cirque", *arguments], cwd=tmp_path, env=environment,
+                              capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert __version__ in cirque("version") and "guided" in cirque("methods")
+    assert 'protocol = "circled/1"' in cirque("study", "questions", "sessions")
+    assert "fashioniq" in cirque("datasets", "list")
+    where = subprocess.run([fresh / "bin" / "python", "-c", "import cir_core, web.ui.languages as it; "
+                            "print(cir_core.__file__, it.languages())"], cwd=tmp_path, capture_output=True, text=True)
+    assert str(fresh) in where.stdout and "Deutsch" in where.stdout
