@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import orjson
 from sqlalchemy import Connection, Engine, Table, create_engine, event, exc
@@ -25,7 +26,7 @@ from cir_core.errors import StorageError
 from storage.engine.errors import explained, where
 from storage.engine.file_watch import FileWatch
 from storage.engine.revisions import SchemaWatch
-from storage.engine.sqlite_files import FairWriteLock, prepare_file, set_up
+from storage.engine.sqlite_files import FairWriteLock, prepare_file, set_up, take_write_lock
 
 _IDLE_MS = 120_000          # in a transaction: a process stopped half-way holds its locks this long
 _STATEMENT_MS = 300_000     # longer than any page or report takes
@@ -218,8 +219,10 @@ def parse(url: str) -> URL:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("cirque_writes", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    if connection.get_execution_options().get("cirque_writes", False):
+        take_write_lock(cast(sqlite3.Connection, connection.connection.dbapi_connection))
+    else:
+        connection.exec_driver_sql("BEGIN")
 
 
 def postgres_options(url: URL, lock_ms: int) -> dict[str, Any]:

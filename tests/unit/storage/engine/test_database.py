@@ -10,8 +10,10 @@ import sqlite3
 import stat
 import tempfile
 import threading
+import time
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import psycopg
 import pytest
@@ -20,7 +22,7 @@ from sqlalchemy import event, exc, func, make_url, select
 from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine import database
-from storage.engine.database import open_database, read_json, reading, writing
+from storage.engine.database import BUSY_TIMEOUT_MS, open_database, read_json, reading, writing
 from storage.engine.errors import explain, where
 from storage.engine.sqlite_files import FairWriteLock
 from storage.mapping import tables
@@ -76,14 +78,33 @@ def test_the_folder_is_made_and_the_files_are_the_owners_alone(engine, path):
 
 def test_writers_begin_immediate_and_readers_do_not(engine):
     said = []
-    event.listen(engine, "before_cursor_execute", lambda c, cursor, statement, *rest: said.append(statement))
+    with reading(engine) as connection:
+        connection.connection.dbapi_connection.set_trace_callback(said.append)
     with reading(engine) as connection:
         connection.exec_driver_sql("SELECT 1")
     with writing(engine) as connection:
         insert(connection)
     with reading(engine) as connection:  # on the same pooled connection: the option does not stick
         connection.exec_driver_sql("SELECT 2")
-    assert [s for s in said if s.startswith("BEGIN")] == ["BEGIN", "BEGIN IMMEDIATE", "BEGIN"]
+    assert [s.strip() for s in said if s.startswith("BEGIN")] == ["BEGIN", "BEGIN IMMEDIATE", "BEGIN"]
+
+
+def test_a_writer_looks_often_whether_another_process_still_writes(engine, path, monkeypatch):
+    """SQLite would wait 1, 2, 5, 10 and more milliseconds."""
+    other, waits = sqlite3.connect(path, timeout=0, isolation_level=None), []
+    other.execute("BEGIN IMMEDIATE")
+
+    def sleep(seconds):
+        waits.append(seconds)
+        if len(waits) == 12:
+            other.execute("COMMIT")
+
+    monkeypatch.setattr("storage.engine.sqlite_files.time", SimpleNamespace(sleep=sleep, monotonic=time.monotonic))
+    with writing(engine) as connection:
+        insert(connection)
+        assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar_one() == BUSY_TIMEOUT_MS
+    assert waits == [0.001] * 12 and count(engine) == 1
+    other.close()
 
 
 def test_the_write_lock_is_held_from_the_start(engine, path):
