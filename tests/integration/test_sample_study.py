@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from annotation.kinds.validity.sample_study import SIMULATED, simulate_answers
 from annotation.studies.overview import seat_progress
+from cir_core.errors import StorageError
 from tests.fakes import drawn
 from tests.fakes.databases import settings_of
 from tests.fakes.databases import study_store as study_store
@@ -43,6 +44,18 @@ def test_a_study_to_try_and_one_whose_report_can_be_looked_at(services: Services
     items = len(store.items(judged.study_id))
     assert len(store.judgements(judged.study_id)) == 2 * items == 2 * len(store.items(tried.study_id)) > 20
     assert client(services, "annotator").post("/studies/sample", json={}).status_code == 403
+
+
+def test_answers_that_cannot_be_simulated_leave_no_study(
+    services: Services, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(store: object, study: object, *, seed: int) -> None:
+        raise StorageError("The disk is full.")
+
+    before = {one.name for one in services.study_store.studies()}
+    monkeypatch.setattr("annotation.kinds.validity.sample_study.simulate_answers", fail)
+    refused = client(services, "researcher").post("/studies/sample", json={"judged": True})
+    assert refused.status_code == 503 and {one.name for one in services.study_store.studies()} == before
 
 
 def test_two_simulated_judges_answer_everything_mostly_alike(store, tmp_path) -> None:

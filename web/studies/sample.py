@@ -6,6 +6,7 @@ import threading
 
 from fastapi import APIRouter
 
+from annotation.studies.creation import remove_study
 from cir_core.errors import StudyError, UnknownStudy
 from web.http.json_api import Fields, json_routes, post_endpoint
 from web.http.visitor import Visitor, check
@@ -33,7 +34,11 @@ def sample_routes(services: Services) -> APIRouter:
                 _free(services, _JUDGED if sent.get("judged") is True else _NAME),
                 load_encoder=services.load_encoder, created_by=visitor.name, seed=services.settings.seed)
             if sent.get("judged") is True:
-                simulate_answers(services.study_store, created.study, seed=services.settings.seed)
+                try:
+                    simulate_answers(services.study_store, created.study, seed=services.settings.seed)
+                except BaseException:   # half of the answers are no sample
+                    remove_study(services.study_store, services.settings.home, created.study)
+                    raise
         finally:
             at_work.release()
         return {"name": created.study.name}

@@ -62,7 +62,7 @@ export async function showKeys() {
   let changing = false, changed = false, waiting = "";
   const said = h("p", { class: "cq-quiet", role: "status" }), rows = h("dl", { class: "cq-keys" });
   const change = h("button", { class: "cq-btn small", type: "button", text: t("Change keys"), onclick: () => { changing = !changing; waiting = ""; draw(); } });
-  const usual = h("button", { class: "cq-btn small", type: "button", text: t("Use the usual keys"), onclick: () => { bindUsual(); changed = true; waiting = ""; draw(); } });
+  const usual = h("button", { class: "cq-btn small", type: "button", text: t("Use the usual keys"), onclick: () => { changed = bindUsual() || changed; waiting = ""; draw(); } });
   const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": t("Keys") },
     h("header", {}, h("h2", { text: t("Keys") }), closer()), h("div", { class: "cq-keychange" }, h("div", { class: "cq-row" }, change, usual), said), rows);
   const button = (/** @type {string} */ key, /** @type {string} */ what) => h("button", { class: "cq-btn small", type: "button", "data-key": key, "aria-pressed": String(waiting === key),

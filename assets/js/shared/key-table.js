@@ -41,7 +41,8 @@ export function bind(key, pressed) {
   const changed = Object.entries(now).filter(([usual, of]) => usual !== of);
   kept.write(KEPT, changed.length ? Object.fromEntries(changed) : null);
 }
-export const bindUsual = () => kept.write(KEPT, null);
+/** Whether that changed anything. */
+export const bindUsual = () => Object.keys(bound()).length > 0 && kept.write(KEPT, null);
 
 // The key to press, as it stands on buttons.
 export const kbd = (/** @type {string} */ text) => h("kbd", { text: pressedFor(text), "aria-hidden": "true" });
