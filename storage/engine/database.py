@@ -220,7 +220,8 @@ def parse(url: str) -> URL:
 
 def _begin_sqlite(connection: Connection) -> None:
     if connection.get_execution_options().get("cirque_writes", False):
-        take_write_lock(cast(sqlite3.Connection, connection.connection.dbapi_connection))
+        take_write_lock(cast(sqlite3.Connection, connection.connection.dbapi_connection),
+                        lambda: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     else:
         connection.exec_driver_sql("BEGIN")
 

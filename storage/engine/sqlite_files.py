@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock, get_ident
@@ -115,22 +115,23 @@ def _use_write_ahead_log(connection: sqlite3.Connection, patience: float) -> Non
             time.sleep(0.02)
 
 
-def take_write_lock(connection: sqlite3.Connection) -> None:
-    """Begin a write transaction, or wait for other processes, at most for the connection's busy timeout: then raises
-    ``sqlite3.OperationalError``. SQLite itself would look again after 1, 2, 5, 10, 15 and at last 100 ms, far longer
-    than a transaction of another process takes."""
+def take_write_lock(connection: sqlite3.Connection, begin: Callable[[], object]) -> None:
+    """Begin a write transaction, or wait for other processes, at most for the connection's busy timeout. Whatever then
+    keeps it from beginning is raised by ``begin``. SQLite itself would look again after 1, 2, 5, 10, 15 and at last
+    100 ms, far longer than a transaction of another process takes."""
     [milliseconds] = connection.execute("PRAGMA busy_timeout").fetchone()
     give_up = time.monotonic() + milliseconds / 1000
     connection.execute("PRAGMA busy_timeout = 0")
     try:
-        while True:
+        while time.monotonic() < give_up:
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 return
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= give_up:
-                    raise
+                if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                    break
             time.sleep(_LOOK_AGAIN_SECONDS)
+        begin()
     finally:
         connection.execute(f"PRAGMA busy_timeout = {milliseconds}")
 
