@@ -1,6 +1,7 @@
 """What pyproject.toml declares, what the lock files hold and what a wheel contains."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -162,34 +163,31 @@ def test_a_release_is_built_from_its_source_and_works_where_it_is_installed(tmp_
     """Source, the wheel that is built from it, and the wheel in an environment of its own, beside the packages of this
     one: commands that read shipped files, outside the checkout."""
     checkout, fresh = tmp_path / "checkout", tmp_path / "fresh"
-    subprocess.run(["git", "clone", "--quiet", "--shared", ROOT, checkout], check=True)
+    environment = {"PATH": os.environ["PATH"], "CIRQUE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
 
-    def builds(what, folder):
-        done = subprocess.run([sys.executable, "-c", f"from setuptools.build_meta import build_{what} as build\n"
-                               "print(build('dist'))"], cwd=folder, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return folder / "dist" / done.stdout.splitlines()[-1]
+    def said(*command, folder=tmp_path):
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}: {done.stdout}{done.stderr}"
+        return done.stdout
 
-    source = builds("sdist", checkout)
+    def built(what, folder):
+        build = f"from setuptools.build_meta import build_{what} as build\nprint(build('dist'))"
+        return folder / "dist" / said(sys.executable, "-c", build, folder=folder).splitlines()[-1]
+
+    copytree(ROOT, checkout, ignore=ignore_patterns(".*", "__pycache__", "node_modules", "*.egg-info"))
+    source = built("sdist", checkout)
     with tarfile.open(source) as archive:
         archive.extractall(tmp_path, filter="data")
-    wheel = builds("wheel", tmp_path / source.name.removesuffix(".tar.gz"))
+    wheel = built("wheel", tmp_path / source.name.removesuffix(".tar.gz"))
     venv.create(fresh, with_pip=False)
     [place] = fresh.glob("lib/python*/site-packages")
     (place / "others.pth").write_text(f"{sysconfig.get_path('purelib')}\n", "utf-8")   # whose own .pth are not read
-    subprocess.run([sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", "install", "--quiet",
-                    "--no-deps", "--no-index", wheel], check=True)
-
-    def cirque(*arguments):
-        environment = {"PATH": "/usr/bin:/bin", "CIRQUE_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
-        done = subprocess.run([fresh / "bin" / "cirque", *arguments], cwd=tmp_path, env=environment,
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    assert __version__ in cirque("version") and "guided" in cirque("methods")
-    assert 'protocol = "circled/1"' in cirque("study", "questions", "sessions")
-    assert "fashioniq" in cirque("datasets", "list")
-    where = subprocess.run([fresh / "bin" / "python", "-c", "import cir_core, web.ui.languages as it; "
-                            "print(cir_core.__file__, it.languages())"], cwd=tmp_path, capture_output=True, text=True)
-    assert str(fresh) in where.stdout and "Deutsch" in where.stdout
+    said(sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", "install", "--quiet", "--no-deps",
+         "--no-index", wheel)
+    cirque = fresh / "bin" / "cirque"
+    assert __version__ in said(cirque, "version") and "guided" in said(cirque, "methods")
+    assert 'protocol = "circled/1"' in said(cirque, "study", "questions", "sessions")
+    assert "fashioniq" in said(cirque, "datasets", "list")
+    where = said(fresh / "bin" / "python", "-c", "import cir_core, web.ui.languages as it; "
+                 "print(cir_core.__file__, it.languages())")
+    assert str(fresh) in where and "Deutsch" in where
