@@ -47,7 +47,7 @@ PLAN = (
     DesignField("agreement_items", "Agreement items", 0, 0, 100_000,
                 "Items for everyone, to compare all people with each other."),
     DesignField("order", "Order of items", 0, 0, len(ORDERS) - 1,
-                "A sorted table can tell judges what they should not know. Disputed: on which earlier judges differ.",
+                "Only the random order tells judges nothing. Disputed items are those on which earlier judges differ.",
                 ("random, another for each person", "as in the table", "most disputed first")),
     SECONDS, SEED)
 

@@ -29,7 +29,7 @@ ColumnsOption = Annotated[str | None, typer.Option(
     "--columns", metavar="FIELD=COLUMN,…", help="Meaning of the table's columns (default: by name).")]
 ItemOrder = Literal["random", "table", "disputed"]
 Order = Annotated[ItemOrder, typer.Option(
-    help="Random for each person, as in the table, or items first on which earlier judges differ.")]
+    help="Random for each person, as in the table, or first the items on which earlier judges differ.")]
 Pictures = Annotated[Path | None, typer.Option(help="Root folder of the images, or a ZIP.")]
 
 
