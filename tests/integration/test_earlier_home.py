@@ -8,8 +8,11 @@ about it. Texts may be worded better since; keys, numbers, ids and names may not
 from __future__ import annotations
 
 import json
+import sqlite3
 import tarfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +42,16 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gallery = folder / "home" / "galleries" / "shop" / "gallery.json"
     header = json.loads(gallery.read_text("utf-8"))
     gallery.write_text(json.dumps(header | {"source": str(folder / "home" / "photos")}), "utf-8")   # it was moved
+    make_recent(folder / "home" / "cirque.db")
     return folder
+
+
+def make_recent(database: Path) -> None:
+    """As when the answers were kept: its people had just been seen, and its invitation was valid for a year."""
+    now = datetime.now(UTC).replace(tzinfo=None)
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("UPDATE study_seats SET seen_at = ?", [str(now)])
+        connection.execute("UPDATE invitations SET expires_at = ?", [str(now + timedelta(days=365))])
 
 
 @pytest.fixture(scope="module")
