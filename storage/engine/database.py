@@ -142,7 +142,7 @@ def file_watch(engine: Engine) -> FileWatch | None:
     return engine.get_execution_options().get("cirque_file")
 
 
-def waits_for_rows(connection: Connection) -> bool:
+def waits_for_rows(connection: Connection | Engine) -> bool:
     """Whether writers run concurrently, so that a row must be locked before what depends on it is read.
 
     False on SQLite, where a writer locks the whole file. Elsewhere the lock must be a statement of its own: after a

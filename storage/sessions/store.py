@@ -35,6 +35,7 @@ from cir_core.support.texts import can_be_stored, quoted
 from cir_core.types.records import Branch, SearchSession, Thumb, Turn, new_id
 from storage.checks import check_thumb, check_turn, clean_name
 from storage.engine.database import reading, writing
+from storage.engine.shared_writes import SharedWrites
 from storage.mapping import tables
 from storage.mapping.records import record_from
 from storage.mapping.rows import session_from, session_values, summary_from, turn_from, turn_values
@@ -84,6 +85,7 @@ class SqlSessionStore:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._turns = _Turns()
+        self._writes = SharedWrites(engine)
 
     def close(self) -> None:
         self.engine.dispose()
@@ -93,8 +95,8 @@ class SqlSessionStore:
             raise ValueError("a new session has no turns; add them with add_turn")
         created_at = session.created_at or datetime.now(UTC)
         created = replace(session, title=clean_name(session.title), created_at=created_at)
-        with writing(self.engine) as connection:
-            connection.execute(_ADD_SESSION, session_values(created, created_at) | {"owner": owner or None})
+        values = session_values(created, created_at) | {"owner": owner or None}
+        self._writes.run(lambda connection: connection.execute(_ADD_SESSION, values))
         return created
 
     def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
@@ -119,7 +121,7 @@ class SqlSessionStore:
         return added
 
     def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
-        with writing(self.engine) as connection:
+        def write(connection: Connection) -> Turn:
             _lock(connection, session_id)
             branch, is_new, number = _place(connection, session_id, parent_id)
             turn = make(branch, number)
@@ -129,7 +131,9 @@ class SqlSessionStore:
             last: int = connection.execute(_LAST_TURN, {"session_id": session_id}).scalar_one()
             connection.execute(_ADD_TURN, turn_values(turn, last + 1))
             connection.execute(_CONTINUED, {"of_session": session_id, "at": turn.created_at})
-        return turn
+            return turn
+
+        return self._writes.run(write)
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
         with reading(self.engine) as connection:

@@ -44,6 +44,7 @@ from cir_core.errors import StorageError, StudyError
 from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.engine.database import reading, writing
+from storage.engine.shared_writes import SharedWrites
 from storage.mapping import tables
 from storage.mapping.records import record_from, records_from, study_from
 from storage.studies import lookups
@@ -74,6 +75,7 @@ class SqlStudyStore:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
+        self._writes = SharedWrites(engine)
 
     def create(
         self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
@@ -194,9 +196,9 @@ class SqlStudyStore:
         sticky_fields: Collection[str] = (), admit: Admit | None = None,
     ) -> Saved:
         check_study_texts(judgement)
-        with writing(self.engine) as connection:
-            return save_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision,
-                                  sticky_fields=sticky_fields, admit=admit)
+        return self._writes.run(lambda connection: save_judgement(
+            connection, judgement, unsure=unsure, seen_revision=seen_revision, sticky_fields=sticky_fields,
+            admit=admit))
 
     def save_draft(self, study_id: str, draft: Draft, *, sticky_fields: Collection[str] = ()) -> None:
         check_study_texts(draft)
