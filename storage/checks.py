@@ -14,7 +14,7 @@ from cir_core.errors import SearchError, StudyError
 from cir_core.sessions.store import Comparison
 from cir_core.support.texts import can_be_stored
 from cir_core.types.composition import Composition
-from cir_core.types.records import Branch, Thumb, Turn
+from cir_core.types.records import Thumb, Turn
 from storage.mapping.rows import vectors_of
 
 NAME_LIMIT = 80
@@ -31,11 +31,8 @@ def clean_name(text: str) -> str:
     return " ".join(kept.split())[:NAME_LIMIT].rstrip(" " + _JOINER)
 
 
-def check_turn(turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int) -> None:
-    """Refuse text that a database cannot store; a turn at another position is a programming error."""
-    place = (turn.session_id, turn.parent_id, turn.branch_id, turn.number)
-    if place != (session_id, parent_id, branch.branch_id, number):
-        raise ValueError(f"the turn was made for another position than the store assigned: {place}")
+def check_turn(turn: Turn) -> None:
+    """Refuse text that a database cannot store; any other value it cannot store exactly is a programming error."""
     if turn.vector.dtype != np.float32 or turn.vector.ndim != 1:
         raise ValueError(f"a turn's vector is a row of float32, not {turn.vector.dtype}{turn.vector.shape}")
     _check_time(turn.created_at)

@@ -11,7 +11,7 @@ from threading import Lock
 from cir_core.errors import UnknownSession
 from cir_core.sessions.store import Comparison, ComparisonStore, SessionStore, SessionSummary
 from cir_core.support.texts import quoted
-from cir_core.types.records import Branch, SearchSession, Thumb, Turn
+from cir_core.types.records import SearchSession, Thumb, Turn
 
 
 class Owners:
@@ -64,9 +64,9 @@ class PrivateSessions(SessionStore):
         self._owners.note(added.session_id)
         return added
 
-    def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
-        self._owners.check(session_id)
-        return self._store.add_turn(session_id, parent_id, make)
+    def add_turn(self, turn: Turn) -> Turn:
+        self._owners.check(turn.session_id)
+        return self._store.add_turn(turn)
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
         self._owners.check(session_id)

@@ -41,7 +41,7 @@ from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment, Cut, Marks, Wording
-from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Thumb, Turn, new_id
+from cir_core.types.records import Hit, MethodSettings, SearchSession, Thumb, Turn, new_id
 
 MOST_PERSON = 64   # characters of who judges
 _CANDIDATES = 8  # random images for each one shown
@@ -393,18 +393,13 @@ class SearchService:
         self, session: SearchSession, parent_id: str | None, reference_id: str, text: str, found: TurnResult,
         digest: str, timings: dict[str, float], began: float,
     ) -> Turn:
-        def make(branch: Branch, number: int) -> Turn:
-            timings["total"] = (perf_counter() - began) * 1000
-            return Turn(
-                turn_id=new_id(), session_id=session.session_id, branch_id=branch.branch_id,
-                parent_id=parent_id, number=number, reference_id=reference_id, modification_text=text,
-                caption=found.caption, merged_text=found.merged_text, notes=found.notes, vector=found.vector,
-                hits=found.hits, excluded_ids=found.excluded_ids, target_rank=found.target_rank,
-                timings_ms=timings, protocol_digest=digest, created_at=datetime.now(UTC),
-                composition=found.composition,
-            )
-
-        return self._store.add_turn(session.session_id, parent_id, make)
+        return self._store.add_turn(Turn(
+            turn_id=new_id(), session_id=session.session_id, branch_id="", parent_id=parent_id, number=0,
+            reference_id=reference_id, modification_text=text, caption=found.caption, merged_text=found.merged_text,
+            notes=found.notes, vector=found.vector, hits=found.hits, excluded_ids=found.excluded_ids,
+            target_rank=found.target_rank, timings_ms=timings | {"total": (perf_counter() - began) * 1000},
+            protocol_digest=digest, created_at=datetime.now(UTC), composition=found.composition,
+        ))
 
     def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
         """A session continues only with its own encoder and gallery: vectors of two encoders are not comparable, nor

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
 from cir_core.types.composition import Composition
-from cir_core.types.records import Branch, Hit, MethodSettings, ProtocolCard, SearchSession, Thumb, Turn
+from cir_core.types.records import Hit, MethodSettings, ProtocolCard, SearchSession, Thumb, Turn
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,12 @@ class SessionStore(Protocol):
     def add_session(self, session: SearchSession, owner: str = "") -> SearchSession:
         """Store a session with its branches and turns, in one transaction."""
 
-    def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
-        """Store one turn, in one transaction.
+    def add_turn(self, turn: Turn) -> Turn:
+        """Store one turn, in one transaction; returns it with its ``branch_id`` and ``number``, whatever it had before.
 
-        Decides the branch (the parent's branch if the parent is its tip, else a
-        new one; two tabs that continue the same tip at once get two branches) and calls
-        ``make(branch, number)`` for the turn to write. ``make`` is cheap: no model call. A session that was removed
-        is listed again; a branch that was deleted is not continued.
+        It continues its parent's branch if the parent is that branch's tip, else it opens a new one: two tabs that
+        continue the same tip at once get two branches. A session that was removed is listed again; a branch that was
+        deleted is not continued.
         """
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:

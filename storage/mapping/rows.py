@@ -142,9 +142,10 @@ def summary_from(row: Row[Any]) -> SessionSummary:
         has_target=row.target_id is not None)
 
 
-def turn_values(turn: Turn, seq: int) -> Values:
+def turn_values(turn: Turn) -> Values:
+    """All but ``seq``."""
     return vars(turn) | ranked_values(turn) | {
-        "seq": seq, "vector": pack_vectors([turn.vector]), "excluded_ids": list(turn.excluded_ids),
+        "vector": pack_vectors([turn.vector]), "excluded_ids": list(turn.excluded_ids),
         "target_rank": None if turn.target_rank is None else int(turn.target_rank)}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -103,10 +103,9 @@ class SqlSessionStore:
         created_at = session.created_at or datetime.now(UTC)
         added = replace(session, title=clean_name(session.title), created_at=created_at,
                         branches=tuple(replace(one, name=clean_name(one.name)) for one in session.branches))
-        branches = {one.branch_id: one for one in added.branches}
         updated_at = max((turn.created_at for turn in added.turns), default=created_at)
         for turn in added.turns:
-            check_turn(turn, session.session_id, turn.parent_id, branches[turn.branch_id], turn.number)
+            check_turn(turn)
         for thumb in added.thumbs:
             check_thumb(thumb)
         with writing(self.engine) as connection:
@@ -115,25 +114,27 @@ class SqlSessionStore:
             for branch in added.branches:
                 connection.execute(insert(tables.branches).values(vars(branch)))
             for seq, turn in enumerate(added.turns, start=1):
-                connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
+                connection.execute(insert(tables.turns).values(turn_values(turn) | {"seq": seq}))
             for thumb in added.thumbs:
                 connection.execute(insert(tables.thumbs).values(vars(thumb)))
         return added
 
-    def add_turn(self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]) -> Turn:
-        def write(connection: Connection) -> Turn:
+    def add_turn(self, turn: Turn) -> Turn:
+        check_turn(turn)
+        values, session_id = turn_values(turn), turn.session_id   # before others are kept waiting
+
+        def write(connection: Connection) -> tuple[str, int]:
             _lock(connection, session_id)
-            branch, is_new, number = _place(connection, session_id, parent_id)
-            turn = make(branch, number)
-            check_turn(turn, session_id, parent_id, branch, number)
+            branch, is_new, number = _place(connection, session_id, turn.parent_id)
             if is_new:
                 connection.execute(_ADD_BRANCH, vars(branch))
             last: int = connection.execute(_LAST_TURN, {"session_id": session_id}).scalar_one()
-            connection.execute(_ADD_TURN, turn_values(turn, last + 1))
+            connection.execute(_ADD_TURN, values | {"branch_id": branch.branch_id, "number": number, "seq": last + 1})
             connection.execute(_CONTINUED, {"of_session": session_id, "at": turn.created_at})
-            return turn
+            return branch.branch_id, number
 
-        return self._writes.run(write)
+        branch_id, number = self._writes.run(write)
+        return replace(turn, branch_id=branch_id, number=number)
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:
         with reading(self.engine) as connection:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -55,28 +55,25 @@ class InMemorySessionStore:
                 raise StorageError("This session is stored already.")
             branches = tuple(replace(one, name=clean_name(one.name)) for one in session.branches)
             for turn in session.turns:
-                branch = next(one for one in branches if one.branch_id == turn.branch_id)
-                check_turn(turn, session.session_id, turn.parent_id, branch, turn.number)
+                check_turn(turn)
             created_at = session.created_at or datetime.now(UTC)
             self._updated[session.session_id] = max((turn.created_at for turn in session.turns), default=created_at)
             self._owner[session.session_id] = owner
             return self._keep(replace(session, title=clean_name(session.title), created_at=created_at,
                                       branches=branches))
 
-    def add_turn(
-        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
-    ) -> Turn:
+    def add_turn(self, turn: Turn) -> Turn:
+        check_turn(turn)
         with self._lock:
-            session = self.session(session_id, whole=True)
-            branch, number = self._place(session, parent_id)
-            turn = make(branch, number)
-            check_turn(turn, session_id, parent_id, branch, number)
+            session = self.session(turn.session_id, whole=True)
+            branch, number = self._place(session, turn.parent_id)
+            turn = replace(turn, branch_id=branch.branch_id, number=number)
             if any(other.turn(turn.turn_id) for other in self._sessions.values()):
                 raise StorageError("This turn is stored already.")
             branches = session.branches if branch in session.branches else (*session.branches, branch)
             self._keep(replace(session, branches=branches, turns=(*session.turns, turn)))
-            self._updated[session_id] = turn.created_at
-            self._removed.discard(session_id)
+            self._updated[turn.session_id] = turn.created_at
+            self._removed.discard(turn.session_id)
             return turn
 
     def session(self, session_id: str, *, whole: bool = False) -> SearchSession:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 
 from cir_core.types.composition import Composition, Constraints, Cut, Marks, ReflectionRound, Usage, Wording
 from cir_core.types.records import (
-    Branch,
     EncoderIdentity,
     Hit,
     MethodSettings,
@@ -37,10 +35,8 @@ def a_session(**changes: Any) -> SearchSession:
                             **changes})
 
 
-def turn_maker(
-    session_id: str, parent_id: str | None, /, *, n_hits: int = 3, seed: int = 0, **changes: Any
-) -> Callable[[Branch, int], Turn]:
-    """A ``make`` for ``add_turn``; ``changes`` replace fields of the turn."""
+def a_turn(session_id: str, parent_id: str | None, /, *, n_hits: int = 3, seed: int = 0, **changes: Any) -> Turn:
+    """Without a position, as for ``add_turn``; ``changes`` replace fields."""
     rng = np.random.default_rng(seed)
     vector = rng.standard_normal(64).astype(np.float32)
     vector /= np.linalg.norm(vector)
@@ -48,17 +44,12 @@ def turn_maker(
     ranked = tuple(
         Hit(f"image-{i:05}", float(row.sum()), i + 1, tuple(zip(PARTS, map(float, row), strict=True)))
         for i, row in enumerate(drawn))
-
-    def make(branch: Branch, number: int) -> Turn:
-        return Turn(**{
-            "turn_id": new_id(), "session_id": session_id, "branch_id": branch.branch_id,
-            "parent_id": parent_id, "number": number, "reference_id": "image-00007",
-            "modification_text": "in red", "caption": "a blue chair", "merged_text": "a red chair",
-            "notes": ("first note",), "vector": vector, "hits": ranked, "excluded_ids": ("image-00007",),
-            "target_rank": None, "timings_ms": {"merge": 1.25, "search": 0.1}, "protocol_digest": "00ff" * 4,
-            "created_at": datetime.now(UTC), **changes})
-
-    return make
+    return Turn(**{
+        "turn_id": new_id(), "session_id": session_id, "branch_id": "", "parent_id": parent_id, "number": 0,
+        "reference_id": "image-00007", "modification_text": "in red", "caption": "a blue chair",
+        "merged_text": "a red chair", "notes": ("first note",), "vector": vector, "hits": ranked,
+        "excluded_ids": ("image-00007",), "target_rank": None, "timings_ms": {"merge": 1.25, "search": 0.1},
+        "protocol_digest": "00ff" * 4, "created_at": datetime.now(UTC), **changes})
 
 
 def a_composition(*, dim: int = 64, seed: int = 0, **changes: Any) -> Composition:

@@ -137,12 +137,12 @@ def test_without_an_account_it_only_opens_on_this_machine(tmp_path):
 
 def test_exported_sessions_are_circled_json(cirque_here, tmp_path):
     from storage.sessions.store import open_store
-    from tests.fakes.turns import a_session, turn_maker
+    from tests.fakes.turns import a_session, a_turn
 
     store = open_store(settings_of(tmp_path))
     sessions = [store.create_session(a_session()).session_id for _ in range(2)]
     for session in sessions:
-        store.add_turn(session, None, turn_maker(session, None, modification_text="in [/red] :cat:"))
+        store.add_turn(a_turn(session, None, modification_text="in [/red] :cat:"))
     store.close()
     records = json.loads(cirque_here("sessions", "export", *sessions).stdout)
     assert [record["num_turns"] for record in records] == [1, 1]

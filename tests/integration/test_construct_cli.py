@@ -25,7 +25,7 @@ from tests.fakes.colour_person import ColourPerson
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.construction import colour_construction
 from tests.fakes.databases import use_home
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_session, a_turn
 from tests.integration.homes import commands_at
 from tests.integration.victims import kill_when, lines_of
 from tests.unit.cir_core.construct.plain_checks import STAGES, recount
@@ -318,7 +318,7 @@ def test_searches_of_people_beside_constructed_sessions(construct, built, tmp_pa
             store.create_session(session)
             turn = None
             for rank, text in ((40, "a red dress with long sleeves"), (4, "shorter")):
-                turn = store.add_turn(session.session_id, turn and turn.turn_id, turn_maker(
+                turn = store.add_turn(a_turn(
                     session.session_id, turn and turn.turn_id, reference_id=f"image-{rank}", modification_text=text,
                     target_rank=rank))
             if number:

@@ -39,7 +39,7 @@ from tests.fakes.relevance import save_random
 from tests.fakes.session_ratings import a_session, judged_file, keep_sessions
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
 from tests.fakes.turns import a_session as a_search
-from tests.fakes.turns import turn_maker
+from tests.fakes.turns import a_turn
 from tests.integration.homes import command_home, command_stores  # noqa: F401
 
 AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -215,7 +215,7 @@ def thumbs(stores, *ups, texts=("in red",), when=AT, person="Ann", gallery="atel
     turns = []
     for text in texts:
         parent = turns[-1].turn_id if turns else None
-        turns.append(stores.sessions.add_turn(session.session_id, parent, turn_maker(
+        turns.append(stores.sessions.add_turn(a_turn(
             session.session_id, parent, n_hits=8, modification_text=text, created_at=when)))
     for hit, up in zip(turns[0].hits, ups, strict=False):
         if up is not None:

@@ -25,7 +25,7 @@ from cli import console
 from cli.main import app
 from tests.fakes import drawn
 from tests.fakes.studies import flagged, valid
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_session, a_turn
 from tests.integration.homes import command_stores, commands_at  # noqa: F401
 
 
@@ -288,11 +288,11 @@ def test_turns_of_searches_are_a_source(study, stores, home):
         session = a_session(gallery=NAME, target_id=target, target_revealed=target is not None)
         stores.sessions.create_session(session)
         hits = tuple(Hit(image_id, 1.0, rank) for rank, image_id in enumerate(ids[3:15], 1))
-        first = stores.sessions.add_turn(session.session_id, None, turn_maker(
+        first = stores.sessions.add_turn(a_turn(
             session.session_id, None, reference_id=ids[0], hits=hits, modification_text="in red"))
-        stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
+        stores.sessions.add_turn(a_turn(
             session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
-        other = stores.sessions.add_turn(session.session_id, None, turn_maker(
+        other = stores.sessions.add_turn(a_turn(
             session.session_id, None, reference_id=ids[7], hits=hits, modification_text="striped"))
         stores.sessions.remove_branch(session.session_id, other.branch_id)   # off the screen alone, as is
         stores.sessions.remove_session(session.session_id)

@@ -32,7 +32,7 @@ from tests.fakes.colours import NAME
 from tests.fakes.construction import colour_construction
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.store import InMemorySessionStore
-from tests.fakes.turns import a_composition, a_session, turn_maker
+from tests.fakes.turns import a_composition, a_session, a_turn
 
 TARGET, START = "r3g3b3", datetime(2026, 11, 23, tzinfo=UTC)
 
@@ -54,7 +54,7 @@ class Searches:
         parent = None
         for reference, text, rank in turns:
             hits = tuple(Hit(f"h{n}", 0.5 - n / 100, n) for n in range(1, 21))
-            parent = self.store.add_turn(session.session_id, parent, turn_maker(
+            parent = self.store.add_turn(a_turn(
                 session.session_id, parent, reference_id=reference, modification_text=text, target_rank=rank,
                 hits=hits, excluded_ids=(), **{"composition": PLAIN, **changes})).turn_id
         if target and end:

@@ -20,7 +20,7 @@ from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel
 from tests.fakes.store import InMemorySessionStore
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_session, a_turn
 
 SAID = {
     "reflect": [ReflectAnswer(intent="i", query="blue"), ReflectAnswer(intent="i", query="blue red")],
@@ -331,7 +331,7 @@ def test_after_the_target_is_shown_a_change_has_no_rank(service):
 
 def test_turns_of_an_earlier_version_say_why_they_cannot_be_changed(service):
     session = service.start(NAME)
-    old = service._store.add_turn(session.session_id, None, turn_maker(session.session_id, None, composition=None))
+    old = service._store.add_turn(a_turn(session.session_id, None, composition=None))
     with pytest.raises(SearchError, match="earlier version"):
         service.adjust(service.loaded(session.session_id, old.turn_id), Adjustment(rounds=0))
     with pytest.raises(SearchError, match="earlier version"):
@@ -347,8 +347,7 @@ def test_a_gallery_indexed_anew_does_not_change_an_old_turn(service):
     turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0").turn
     stale = replace(session.protocol, gallery_digest="0" * 16)
     other = service._store.create_session(a_session(session_id="stale", gallery=NAME, method=FILTER, protocol=stale))
-    service._store.add_turn(other.session_id, None, lambda branch, number: replace(
-        turn, turn_id="old", session_id=other.session_id, branch_id=branch.branch_id))
+    service._store.add_turn(replace(turn, turn_id="old", session_id=other.session_id))
     with pytest.raises(SearchError, match="has changed since this session began"):
         service.adjust(service.loaded(other.session_id, "old"), Adjustment(soft_filter=SoftFilter(0.0)))
 

@@ -29,7 +29,7 @@ from tests.fakes.databases import engine_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
-from tests.fakes.turns import a_composition, a_session, turn_maker
+from tests.fakes.turns import a_composition, a_session, a_turn
 
 # --- every field ------------------------------------------------------------------------------
 
@@ -54,10 +54,11 @@ def a_full_session() -> SearchSession:
                          Aspect("pattern", "striped", ("striped",), ("plain",), held=True),
                          Aspect("trim", "belt", ("a belt",), ("no trim",), needed=True)),
              "shown": Shown(vector), "unclear": Unclear(("party",), ("in red",)), "relevance": Relevance()}
-    first = turn_maker(session.session_id, None, target_rank=9, turn_id="t1",
-                       composition=a_composition().with_parts(parts))(one, 1)
-    second = turn_maker(session.session_id, "t1", turn_id="t2", seed=1)(one, 2)
-    other = turn_maker(session.session_id, "t1", turn_id="t3", seed=2, composition=a_composition(seed=3))(two, 2)
+    first = a_turn(session.session_id, None, branch_id="b1", number=1, target_rank=9, turn_id="t1",
+                   composition=a_composition().with_parts(parts))
+    second = a_turn(session.session_id, "t1", branch_id="b1", number=2, turn_id="t2", seed=1)
+    other = a_turn(session.session_id, "t1", branch_id="b2", number=2, turn_id="t3", seed=2,
+                   composition=a_composition(seed=3))
     thumbs = tuple(Thumb(turn_id, "image-00001", f"person {number}", number == 1, session.created_at)
                    for number, turn_id in enumerate(("t1", "t3"), start=1))
     return replace(session, branches=(one, two), turns=(first, second, other), thumbs=thumbs)
@@ -165,8 +166,7 @@ def test_a_branch_up_to_a_turn_is_a_session_of_its_own():
 ])
 def test_a_file_is_named_by_the_session_its_last_day_and_its_id(title, text, said):
     session = a_session(session_id="abc", title=title, created_at=datetime(2026, 1, 1, tzinfo=UTC))
-    turn = turn_maker("abc", None, modification_text=text, created_at=datetime(2026, 2, 3, tzinfo=UTC))(
-        Branch("b", "abc", 1, ""), 1)
+    turn = a_turn("abc", None, modification_text=text, created_at=datetime(2026, 2, 3, tzinfo=UTC))
     assert export_name(replace(session, turns=(turn,))) == f"cirque {said}2026-02-03 abc"
     assert export_name(replace(session, title="x")) == "cirque x 2026-01-01 abc"
 

@@ -13,8 +13,8 @@ from cir_core.methods.guidance import Aspect, Guidance, Unclear
 from cir_core.search.usual import UNREAD
 from cir_core.sessions.judged import CUSTOM, JudgedTurn, judged_turns
 from cir_core.types.composition import Composition
-from cir_core.types.records import Branch, SearchSession, Thumb, Turn
-from tests.fakes.turns import a_composition, a_session, turn_maker
+from cir_core.types.records import SearchSession, Thumb, Turn
+from tests.fakes.turns import a_composition, a_session, a_turn
 
 METHODS = builtin_methods()
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -27,8 +27,8 @@ def session_of(
     return replace(made, turns=turns, thumbs=thumbs, protocol=replace(made.protocol, domain=domain))
 
 
-def a_turn(number: int = 1, **changes: Any) -> Turn:
-    return turn_maker("s", None, n_hits=8, created_at=NOON, **changes)(Branch("b", "s", 1, ""), number)
+def shown(number: int = 1, **changes: Any) -> Turn:
+    return a_turn("s", None, n_hits=8, created_at=NOON, branch_id="b", number=number, **changes)
 
 
 def asked(*aspects: Aspect, **parts: Any) -> Composition:
@@ -45,18 +45,18 @@ def one_of(turn: Turn, *thumbs: tuple[int, str, bool], **about: Any) -> JudgedTu
 
 
 def test_thumbs_on_the_first_five_count_once_for_each_person() -> None:
-    found = one_of(a_turn(), (1, "Ann", True), (1, "Bo", False), (5, "Ann", True), (6, "Ann", True), (8, "Bo", False))
+    found = one_of(shown(), (1, "Ann", True), (1, "Bo", False), (5, "Ann", True), (6, "Ann", True), (8, "Bo", False))
     assert (found.shown, found.judged, found.up, found.down, found.beyond) == (5, 2, 2, 1, 2)
 
 
 def test_a_turn_with_fewer_results() -> None:
-    made = a_turn()
+    made = shown()
     assert one_of(replace(made, hits=made.hits[:3])).shown == 3
     assert one_of(replace(made, hits=())).shown == 0
 
 
 def test_an_image_that_is_not_among_the_stored_results_is_beyond_them() -> None:
-    turn = a_turn()
+    turn = shown()
     thumb = Thumb(turn.turn_id, "from the map", "Ann", True, NOON)
     [found] = judged_turns(session_of(turn, thumbs=(thumb,)), METHODS)
     assert (found.judged, found.up, found.beyond) == (0, 0, 1)
@@ -80,25 +80,25 @@ def long(turn: int = 1, **changes: Any) -> Aspect:
     (None, "", "no words"),
 ])
 def test_the_class_of_a_request(made: Composition | None, text: str, expected: str) -> None:
-    assert one_of(a_turn(2, composition=made, modification_text=text)).request == expected
+    assert one_of(shown(2, composition=made, modification_text=text)).request == expected
 
 
 def test_a_request_about_other_things() -> None:
     at_night = Aspect("time of day", "night", ("at night",), ("by day",), 1)
-    assert one_of(a_turn(composition=asked(at_night)), domain="scene").request == "other"
-    assert one_of(a_turn(modification_text="at night"), domain="scene", method="cirevl").request == "not read"
+    assert one_of(shown(composition=asked(at_night)), domain="scene").request == "other"
+    assert one_of(shown(modification_text="at night"), domain="scene", method="cirevl").request == "not read"
 
 
 def test_the_method_that_ranked_the_turn() -> None:
-    assert one_of(a_turn(composition=asked(red()))).method == METHODS["guided"].title
-    assert one_of(a_turn(composition=asked(guidance=Guidance(asked=0.5)))).method == CUSTOM
-    assert one_of(a_turn(), method="slerp").method == METHODS["slerp"].title
+    assert one_of(shown(composition=asked(red()))).method == METHODS["guided"].title
+    assert one_of(shown(composition=asked(guidance=Guidance(asked=0.5)))).method == CUSTOM
+    assert one_of(shown(), method="slerp").method == METHODS["slerp"].title
     stands_in = f"{UNREAD}{METHODS['slerp'].title}, which uses the picture itself"
-    assert one_of(a_turn(composition=asked(), notes=(stands_in,))).method == METHODS["slerp"].title
+    assert one_of(shown(composition=asked(), notes=(stands_in,))).method == METHODS["slerp"].title
 
 
 def test_since() -> None:
-    session = session_of(a_turn(), replace(a_turn(2), created_at=NOON + timedelta(hours=1)))
+    session = session_of(shown(), replace(shown(2), created_at=NOON + timedelta(hours=1)))
     assert [one.number for one in judged_turns(session, METHODS)] == [1, 2]
     assert [one.number for one in judged_turns(session, METHODS, NOON)] == [1, 2]
     assert [one.number for one in judged_turns(session, METHODS, NOON + timedelta(seconds=1))] == [2]

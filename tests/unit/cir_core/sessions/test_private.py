@@ -13,7 +13,7 @@ from cir_core.types.records import Thumb
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.comparisons import a_comparison
 from tests.fakes.store import InMemorySessionStore
-from tests.fakes.turns import a_session
+from tests.fakes.turns import a_session, a_turn
 
 
 class At:
@@ -42,7 +42,7 @@ def store(owners: Owners) -> PrivateSessions:
 
 ASKED: dict[str, Any] = {
     "session": lambda store, one: store.session(one),
-    "add_turn": lambda store, one: store.add_turn(one, None, lambda branch, number: pytest.fail("nothing is made")),
+    "add_turn": lambda store, one: store.add_turn(a_turn(one, None)),
     "name_branch": lambda store, one: store.name_branch(one, "b", "mine"),
     "rename_session": lambda store, one: store.rename_session(one, "mine"),
     "owner_of": lambda store, one: store.owner_of(one),

@@ -28,7 +28,7 @@ from tests.fakes.databases import ON_SQLITE, database_of, engine_of
 from tests.fakes.patience import PATIENCE
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_judgement, take_nothing
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_session, a_turn
 from tests.unit.storage.engine.test_earlier_schemas import make_as_of
 
 
@@ -53,7 +53,7 @@ def with_a_session(engine, title):
     store = SqlSessionStore(engine)
     session = store.create_session(a_session(title=title))
     in_three_lines = "in red\n\\.\nlonger"   # none of which must look like a row, or the end of them
-    store.add_turn(session.session_id, None, turn_maker(session.session_id, None, modification_text=in_three_lines))
+    store.add_turn(a_turn(session.session_id, None, modification_text=in_three_lines))
     return session.session_id
 
 

@@ -32,7 +32,7 @@ from storage.sessions.llm_cache import SqlAnswerCache
 from storage.sessions.store import SqlSessionStore
 from tests.fakes.databases import open_migrated, sqlite_of
 from tests.fakes.patience import wait_for
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_session, a_turn
 from web.http.public_errors import public_message
 
 
@@ -312,12 +312,11 @@ def test_a_full_disk_loses_nothing_and_recovers(path):
     made = []
     with pytest.raises(StorageError, match=r"no room left on its disk. Free some space"):
         for _ in range(100):
-            make = turn_maker(session.session_id, None, n_hits=60)
-            made.append(store.add_turn(session.session_id, None, make))
+            made.append(store.add_turn(a_turn(session.session_id, None, n_hits=60)))
     assert made and store.session(session.session_id).turns == tuple(made)
     store.close()
     roomy = SqlSessionStore(open_database(f"sqlite:///{path}"))
-    roomy.add_turn(session.session_id, None, turn_maker(session.session_id, None, n_hits=60))
+    roomy.add_turn(a_turn(session.session_id, None, n_hits=60))
     assert len(roomy.session(session.session_id).turns) == len(made) + 1
     roomy.close()
 

@@ -25,7 +25,7 @@ from storage.mapping.tables import metadata
 from storage.migrations import run as migrate_module
 from storage.migrations.run import MigrationReport, migrate
 from storage.sessions.store import SqlSessionStore
-from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
+from tests.fakes.turns import a_composition, a_session, a_turn, same_composition
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011", "0012",
              "0013", "0014", "0015")
@@ -79,7 +79,7 @@ def with_a_turn(engine):
     migrate(engine)
     store = SqlSessionStore(engine)
     session = store.create_session(a_session())
-    store.add_turn(session.session_id, None, turn_maker(session.session_id, None))
+    store.add_turn(a_turn(session.session_id, None))
     return store.session(session.session_id)
 
 
@@ -154,7 +154,7 @@ def test_a_database_of_the_first_schema_keeps_all_it_has(engine, path, tmp_path)
         assert turn.hits == (Hit("a", 0.7, 1, (("text", 0.7),)), Hit("b", 0.1, 2, (("text", 0.1),)))
         assert turn.created_at == datetime.fromisoformat(OLD_TIME).replace(tzinfo=UTC)
     composition = a_composition()  # and it goes on from there
-    third = store.add_turn("s", "t2", turn_maker("s", "t2", composition=composition))
+    third = store.add_turn(a_turn("s", "t2", composition=composition))
     loaded = store.session("s")
     assert loaded.path_to(third.turn_id) == (first, second, third)
     assert same_composition(loaded.latest.composition, composition)

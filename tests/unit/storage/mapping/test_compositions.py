@@ -13,11 +13,11 @@ from hypothesis.extra import numpy as arrays
 
 from cir_core.errors import SearchError
 from cir_core.types.composition import Composition, Constraints, Cut, Marks, ReflectionRound, Usage, Wording
-from cir_core.types.records import Branch, SoftFilter
+from cir_core.types.records import SoftFilter
 from storage.checks import check_comparison, check_turn
 from storage.mapping.rows import pack_composition, unpack_composition
 from tests.fakes.comparisons import a_column, a_comparison
-from tests.fakes.turns import a_composition, same_composition, turn_maker
+from tests.fakes.turns import a_composition, a_turn, same_composition
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
 TEXTS = st.lists(TEXT, max_size=3).map(tuple)
@@ -116,9 +116,9 @@ def test_what_cannot_be_kept_is_refused_before_it_is_written(changes, error):
     composition = a_composition(**changes)
     with pytest.raises(error, match=r"stored|float32"):
         check_comparison(a_comparison(columns=(a_column(), a_column(composition=composition))))
-    turn = turn_maker("s", None, composition=composition)(Branch("b", "s", 1, ""), 1)
+    turn = a_turn("s", None, composition=composition)
     with pytest.raises(error, match=r"stored|float32"):
-        check_turn(turn, "s", None, Branch("b", "s", 1, ""), 1)
+        check_turn(turn)
 
 
 def test_other_texts_of_a_column():

@@ -24,7 +24,7 @@ from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.comparisons import METHODS, a_column, a_comparison, a_vote
 from tests.fakes.databases import engine as engine
 from tests.fakes.databases import refuse_position_2, settings_of
-from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
+from tests.fakes.turns import a_composition, a_session, a_turn, same_composition
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_what_was_judged_outlives_its_session(sql):
     """The session goes with its turns; the comparison keeps both ids."""
     sessions = SqlSessionStore(sql.engine)
     session = sessions.create_session(a_session())
-    turn = sessions.add_turn(session.session_id, None, turn_maker(session.session_id, None))
+    turn = sessions.add_turn(a_turn(session.session_id, None))
     comparison = sql.add_comparison(a_comparison(session_id=session.session_id, parent_id=turn.turn_id))
     with writing(sql.engine) as connection:
         connection.execute(delete(tables.sessions))

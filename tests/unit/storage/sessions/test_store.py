@@ -25,7 +25,7 @@ from storage.mapping import tables
 from storage.sessions.store import SqlSessionStore, open_store, remove_before
 from tests.fakes.databases import engine_of, settings_of
 from tests.fakes.store import InMemorySessionStore
-from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
+from tests.fakes.turns import a_composition, a_session, a_turn, same_composition
 
 
 @pytest.fixture(params=["dict", "sql"])
@@ -43,9 +43,7 @@ def session(store):
 
 def add(store, session, parent=None, **changes):
     """Add a turn after the turn ``parent``."""
-    parent_id = parent.turn_id if parent else None
-    make = turn_maker(session.session_id, parent_id, **changes)
-    return store.add_turn(session.session_id, parent_id, make)
+    return store.add_turn(a_turn(session.session_id, parent.turn_id if parent else None, **changes))
 
 
 def test_a_session_comes_back_as_it_was_stored(store):
@@ -147,20 +145,19 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, session):
     first = add(store, session)
     before = store.session(session.session_id)
 
-    def fail(branch, number):
-        raise SearchError("the reference is gone")
-
-    for parent_id in (None, first.turn_id):
-        with pytest.raises(SearchError, match="reference is gone"):
-            store.add_turn(session.session_id, parent_id, fail)
     with pytest.raises(StorageError):  # the id is taken, found out after the branch was written
         add(store, session, turn_id=first.turn_id)
     assert store.session(session.session_id) == before
 
 
-def test_a_turn_in_the_wrong_place_is_a_defect(store, session):
-    for changes in ({"number": 7}, {"branch_id": "elsewhere"}, {"session_id": "elsewhere"},
-                    {"vector": np.zeros(3)}, {"created_at": datetime(2026, 1, 1)},
+def test_the_store_decides_a_turns_place(store, session):
+    turn = add(store, session, number=7, branch_id="elsewhere")
+    [branch] = store.session(session.session_id).branches
+    assert (turn.branch_id, turn.number) == (branch.branch_id, 1) and store.session(session.session_id).turns == (turn,)
+
+
+def test_a_turn_with_other_types_is_a_defect(store, session):
+    for changes in ({"vector": np.zeros(3)}, {"created_at": datetime(2026, 1, 1)},
                     {"composition": a_composition(base=np.zeros(64))}):
         with pytest.raises(ValueError):
             add(store, session, **changes)
@@ -179,11 +176,10 @@ def test_text_that_cannot_be_stored_is_refused(store, session, text):
 def test_unknown_ids_say_what_to_do(store, session):
     turn = add(store, session)
     other = store.create_session(a_session())
-    nowhere = turn_maker("nowhere", None)
     for call in (
         lambda: store.session("nowhere"),
-        lambda: store.add_turn("nowhere", None, nowhere),
-        lambda: store.add_turn(session.session_id, "nowhere", nowhere),
+        lambda: store.add_turn(a_turn("nowhere", None)),
+        lambda: store.add_turn(a_turn(session.session_id, "nowhere")),
         lambda: store.name_branch("nowhere", turn.branch_id, "x"),
         lambda: store.name_branch(session.session_id, "nowhere", "x"),
         lambda: store.name_branch(other.session_id, turn.branch_id, "x"),
@@ -194,7 +190,7 @@ def test_unknown_ids_say_what_to_do(store, session):
         with pytest.raises(UnknownSession, match=r"."):
             call()
     with pytest.raises(SearchError, match="another session") as refused:
-        store.add_turn(other.session_id, turn.turn_id, nowhere)
+        store.add_turn(a_turn(other.session_id, turn.turn_id))
     assert not isinstance(refused.value, UnknownSession)
 
 
