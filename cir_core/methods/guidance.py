@@ -3,7 +3,8 @@
 An aspect (colour, pattern, …) has captions that satisfy it, W, and captions of its alternatives, O. With x the image's
 cosine with each of them and temperature τ, the encoder's zero-shot reading of the aspect gives
 
-    p = Σ_W exp(x/τ) / Σ_{W ∪ O} exp(x/τ)
+    p(W) = Σ_W exp(x/τ) / Σ_{W ∪ O} exp(x/τ)
+    log p = log p(W), or max(log p(W), log p(W ∪ N) − ``NEAR``) where some of O are near to W, N
 
     score = (s + Σ_a w_a · (max(log p_a, −F) + F)) / (1 + Σ_a w_a · F)
 
@@ -15,7 +16,8 @@ that stays together cannot make up for one thing that was asked and is not there
 until a later one speaks of the same aspect. The whole gallery is scored, or an approximate index's candidates.
 
 Where a learned reader knows the encoder (:func:`cir_core.language.readers.choosing.aspect_reader`), log p of what is
-asked is the smaller of the texts' and the reader's: they err on different images.
+asked is the smaller of the texts' and the reader's: they err on different images. Thin straps are near to no sleeves:
+where nothing has all that was asked, they come before images that miss something altogether.
 
 Marks become aspects, too (:func:`cir_core.methods.feedback.wishes_of`), with ``MARKED`` times the weight ``asked``.
 """
@@ -58,6 +60,7 @@ UNWANTED = ", marked less"   # behind the name of an aspect, beside which what s
 MARKED = 0.04    # of the weight of what is asked (benchmarks/figures/requests.md)
 HELD = 6.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
 NEEDED = 0.5     # of the weight of what is asked: what stays and without which the request means another thing
+NEAR = 2.0       # nats: what an image loses that has what is near to the wish, half of what another one does
 SURE = 0.95      # probability from which a learned reader says yes, and no from 1 - SURE down
 _WORD = re.compile(r"\w+")
 _SMALL = frozenset({"a", "an", "and", "as", "at", "but", "for", "from", "in", "less", "like", "more", "no", "not", "of",
@@ -91,6 +94,7 @@ class Aspect:
     marked: Side | None = None
     held: bool = False   # kept beside a part that was named: a pink belt on this red
     needed: bool = False   # what is asked is there only with it: on stripes a pink belt has no colour of its own
+    near: int = 0   # number of ``others``, the first of them, that are near to what is wanted
 
 
 @dataclass(frozen=True)
@@ -199,6 +203,7 @@ class _Term:
     all: npt.NDArray[np.intp]   # those that satisfy it first, then those of the learned reader
     satisfying: int             # number of these
     learned: _Learned | None = None
+    near: int = 0               # number of those after them that are near
 
     @property
     def texts(self) -> int:
@@ -207,10 +212,10 @@ class _Term:
 
     def read(self, products: Scores, temperature: float) -> Scores:
         """max(log p, −F) + F of images with ``products`` ``[n, columns]``."""
-        p = _log_share(products[..., :self.texts] / products.dtype.type(temperature), self.satisfying)
+        p = _log_p(products[..., :self.texts] / products.dtype.type(temperature), self.satisfying, self.near)
         if self.learned:
             rows = products[..., self.texts:] + self.learned.offsets.astype(products.dtype)
-            p = np.minimum(p, _log_share(rows, self.learned.satisfying))
+            p = np.minimum(p, _log_p(rows, self.learned.satisfying, self.learned.near))
         return np.asarray(np.maximum(p, -FLOOR) + FLOOR)
 
 
@@ -220,6 +225,12 @@ class _Learned:
 
     offsets: Vector
     satisfying: int
+    near: int = 0
+
+
+def _log_p(rows: Scores, satisfying: int, near: int) -> Scores:
+    p = _log_share(rows, satisfying)
+    return np.maximum(p, _log_share(rows, satisfying + near) - rows.dtype.type(NEAR)) if near else p
 
 
 def _log_share(rows: Scores, satisfying: int) -> Scores:
@@ -250,7 +261,7 @@ class GuidedScore:
     @property
     def summands(self) -> list[Summand]:
         """What each aspect adds, before its weight: it does not depend on the query."""
-        return [Summand((term.satisfying, self.temperature, term.texts, _key_of(term.learned)), term.all,
+        return [Summand((term.satisfying, term.near, self.temperature, term.texts, _key_of(term.learned)), term.all,
                         partial(term.read, temperature=self.temperature)) for term in self.terms]
 
     def total(self, first: Scores, parts: Sequence[Scores]) -> Scores:
@@ -302,15 +313,17 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
             start = sum(map(len, vectors))
             vectors.append(read[0])
             captions += range(start, start + len(read[0]))
-            learned = _Learned(read[1], read[2])
-        return _Term(_part(one), _weight(one, settings), np.array(captions), len(set(one.wanted)), learned)
+            near = reader.columns((*one.wanted, *one.others[:one.near]), one.others[one.near:]) if one.near else read
+            learned = _Learned(read[1], read[2], near[2] - read[2])
+        return _Term(_part(one), _weight(one, settings), np.array(captions), len(set(one.wanted)), learned,
+                     len({*one.wanted, *one.others[:one.near]}) - len(set(one.wanted)))
 
     terms = tuple(map(term, aspects))
     return GuidedScore(np.vstack(vectors).astype(np.float32), terms, settings.temperature)
 
 
 def _key_of(learned: _Learned | None) -> tuple[object, ...]:
-    return (learned.satisfying, learned.offsets.tobytes()) if learned else ()
+    return (learned.satisfying, learned.near, learned.offsets.tobytes()) if learned else ()
 
 
 def _part(one: Aspect) -> str:
@@ -418,7 +431,7 @@ def _edited(
     """``aspects`` after an edit of the query: what it says otherwise than before is asked, what it no longer says is
     given up."""
     was, now = ({one.name: one for one in answered if one.asked} for answered in (old, new))
-    requested = {name: Aspect(name, one.label, one.wanted, one.others, turn) for name, one in now.items()
+    requested = {name: Aspect(name, one.label, one.wanted, one.others, turn, near=one.near) for name, one in now.items()
              if name not in was or was[name].label != one.label}
     left = tuple(one for one in aspects if one.name.removesuffix(UNWANTED) not in requested
                  and (one.name in now or one.name not in was))
@@ -473,7 +486,7 @@ def _joined(
         label = one.label if one.label not in {other.label for other in requested.values()} else \
             f"{one.label} ({one.name})"
         name, key = (one.name + UNWANTED, unwanted) if side == "less" else (one.name, plain)
-        requested[key] = Aspect(name, label, one.wanted, one.others, turn, side)
+        requested[key] = Aspect(name, label, one.wanted, one.others, turn, side, near=0 if side else one.near)
     kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others, held=one.held,
                                        needed=one.needed) for one in answered}
     return (*requested.values(), *(one for key, one in kept.items() if key not in requested))

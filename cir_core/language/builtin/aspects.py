@@ -210,7 +210,8 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
         return None
     fitting = [value for value in group.keys
                if (wanted.accepts(group.key, value) if asked else value == wanted.slots[group.key])]
-    others = [value for value in group.keys if value not in fitting]
+    near = _near(group, wanted, fitting) if asked else []
+    others = [*near, *(value for value in group.keys if value not in (*fitting, *near))]
     if not fitting or not others:
         return None
     if group.key in wanted.slots:
@@ -223,7 +224,20 @@ def _aspect(group: Group, wanted: Wanted, category: str) -> AspectAnswer | None:
         name=group.key.replace("_", " "), label=label, asked=asked, held=not asked and group.key in _held(wanted),
         needed=not asked and group.key in _needed(wanted),
         wanted=_captions(group, fitting, category), others=_captions(group, others, category),
+        near=len(near),
     )
+
+
+def _near(group: Group, wanted: Wanted, fitting: Sequence[str]) -> list[str]:
+    """Values that nearly satisfy: thin straps, where no sleeves are wanted; and any but what is to be gone, where
+    nothing was named in its place: "without the flowers" is plain, and rather dots than flowers."""
+    if fitting == ["sleeveless"]:
+        return ["straps"]
+    edits = wanted.edits.of(group.key)
+    if group.key not in ("pattern", "trim") or not edits or any(edit.operation != "drop" for edit in edits):
+        return []
+    gone = {*(edit.value for edit in edits), wanted.gone.get(group.key)}
+    return [] if "" in gone else [value for value in group.keys if value not in fitting and value not in gone]
 
 
 def _held(wanted: Wanted) -> frozenset[str]:

@@ -67,6 +67,7 @@ class AspectAnswer(BaseModel):
     others: tuple[str, ...] = Field(min_length=1, description="Captions of the same form, of the alternatives.")
     held: SkipJsonSchema[bool] = False   # stays, and the text names a part of it: the rules alone tell
     needed: SkipJsonSchema[bool] = False   # stays, and what is asked is there only with it: they alone tell that, too
+    near: SkipJsonSchema[int] = Field(default=0, ge=0)   # of ``others``, the first: near to what is wanted; likewise
 
 
 class AspectsAnswer(Answer):

@@ -23,7 +23,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     words = table("constructions")
     colour = f"(?:{'|'.join(sorted(_colour_words(), key=len, reverse=True))})"
     shaded = rf"((?:(?:dark|light|pale|bright)[- ])?{colour})"
-    edged = "|".join(listed(words["edged"]))
+    edged, severed, praised, qualities = ("|".join(listed(words[name])) for name in (
+        "edged", "severed", "praised", "qualities"))
     owner = "|".join(_owner_words())
     portions, touches = ("|".join(listed(words[name])) for name in ("portions", "touches"))
     asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
@@ -50,6 +51,25 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (rf"\b((?:{colour} and )*{colour})[- ](?:on|over)[- ]({colour})\b(?![- ](?:sleeve|collar|cuff|hem))",
          r"\2 with \1"),
         (r" > ", " instead of "),
+        (rf"(^|[\s,;])[-\u2212\u2013](?=(?:{owner})s?\b)", r"\1without "),   # "-bow +belt"
+        (rf"^ ?[-\u2212\u2013] (?=(?:{owner}|sleeve|collar|pocket)s?\W*$)", "without "),
+        (rf"\b(?:{severed})(?: off)? (?:the|those|these|that|its|both) ([\w -]{{3,20}}?) off\b(?! (?:a|some|an)\b)",
+         r"remove the \1"),
+        (rf"\b(?:{severed}) off (?=(?:the|those|these|that|its|both) (?:{owner}|sleeve|collar)s?\b)", "remove "),
+        (r"\b(forget|scrap|ditch|cancel|undo) ((?:the|that|those) [\w-]+(?: [\w-]+)?),? and "
+         r"((?:the|that|those) [\w -]{3,20})(?=$|[.;!?])", r"\1 \2 and \1 \3"),
+        (r"^((?:[\w']+ ){0,3}?)(an? [\w -]{3,25}?) (?:would be|would look|might be|is|looks) "
+         r"(?:nicer|better|prettier|cuter|smarter|lovelier) than (?:the|this|that|those|an?) ([\w -]{3,25})(?=$|[.;!?])",
+         r"\1\2 instead of the \3"),
+        (r"\b(?:strip|free|relieve|rid) (?:it|this|them) of\b", "remove"),
+        (r"\b(?:the |a |an |another )?([\w -]{3,25}?) (?:is|are|was|would be) (?:really )?the (?:very )?last thing "
+         r"(?:(?:that )?i|we|she|he|anyone|anybody)(?:['\u2019]d| would)?"
+         r" (?:wants?|needs?|wears?|likes?|choose|pick|buy|go for)\b", r"no \1"),
+        (r"\bno (details?|extras?|trim|decorations?|trimmings?|embellishments?|add-ons)(?: at all)?,? (?:like|such as) "
+         r"[^.;!?]{3,60}", r"no \1"),
+        (rf"(^|[,.;!?] *|\b(?:and|so|but|ok|okay|yes) )(?:the |its |this |that )?({qualities})(?:['\u2019]s| is| are)"
+         rf" (?:(?:just|already|absolutely|really|so|pretty|quite) )*(?:{praised})\b"
+         rf"(?= *(?:$|[,.;!?]|(?:but|so|and|now|only|just)\b))", r"\1keep the \2"),
         (rf"\b(?:the )?((?:{owner})s?) ?[:=] *(?={colour}\b)", r"the \1 in "),
         (r"\bwhere the ([\w -]{3,30}?) (?:is|was|are|were|sits|sit)(?: now)?\b", r"instead of the \1"),
         (r"\b(it|this|this one|this dress|this shirt|this top) (?:still )?(?:lacks|misses|is lacking|is missing)\b",

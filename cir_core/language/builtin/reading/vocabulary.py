@@ -35,6 +35,7 @@ _NAMES = frozenset({"neck", "neckline", "sleeves", "sleeve", "colour", "length",
                     "trim", "hem", "arms"})
 _YES, _NO = re.compile("[✅✔]"), re.compile("[❌🚫⛔✖]\ufe0f?")
 _YES_OR_NO = tuple("✅✔❌🚫⛔✖")
+_DRAWN_OUT = re.compile(r"(\w)\1{2,}")
 _ARROW = re.compile(r"[-=]{1,3}>")
 _FACES = (*range(0x1F600, 0x1F645), *range(0x1F910, 0x1F930), *range(0x1F970, 0x1F97B))
 _UNSEEN = (*range(0x1F3FB, 0x1F400), *range(0xFE00, 0xFE10), 0x200D)   # skin tones, variation selectors, the joiner
@@ -296,6 +297,9 @@ def respell(word: str) -> tuple[str, ...]:
         return tuple(meant_by.split())
     if len(word) < 3 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return (word,)
+    shorter = (_DRAWN_OUT.sub(letters, word) for letters in (r"\1", r"\1\1"))
+    if (said := next((one for one in shorter if one != word and one in known), None)) is not None:
+        return (said,)    # "loooonger"
     stem = word.removesuffix("less")
     if stem != word and ((stem,) in phrases() or (f"{stem}s",) in phrases()):
         return ("without", stem)  # "collarless"

@@ -24,10 +24,10 @@ _TO = frozenset({"with", "in", "keep", "use", "restore", "to", "back", "go", "gi
                  "i", "make", "it", "put", "return", "the", "its", "my", "please", "but", "of", "at", "have", "again",
                  "like", "would", "prefer", "leave", "same", "exactly", "liked", "preferred", "loved", "wanted",
                  "think", "thought", "that"})
-_FIRST = frozenset({"original", "initial", "first"})     # "the first colour"
+_FIRST = frozenset({"original", "initial", "first", "starting"})     # "the first colour"
 _SAYS_WHEN = frozenset({"original", "initial", "first", "originally", "previous", "old", "earlier", "former", "before",
                         "start", "beginning", "started", "reference", "was", "were", "liked",
-                        "preferred"})
+                        "preferred", "starting", "began", "normal"})
 _EARLIER = frozenset({"previous", "old", "earlier", "former"})
 _AT_FIRST = tuple(tuple(words.split()) for words in (
     "it had at first", "it had originally", "it had in the beginning", "it had at the beginning",
@@ -35,6 +35,8 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
     "of the reference", "of the first reference", "as in the original", "as the original", "like the original",
     "like in the original", "in the original", "from the original", "as in the first picture", "as at first",
     "as in the beginning", "at first", "it started with", "we started with", "i started with", "we had at first",
+    "it began with", "we began with", "i began with", "of the one i started with",
+    "of the one we started with", "of the one it started with", "of the one i began with", "of the one we began with",
     "as originally", "from the first picture", "of the first picture", "on the first picture", "in the first picture",
     "as on the first picture", "back to the original", "back to normal", "back to the start", "to the original",
     "back to how it started", "back to the beginning", "to what it was at first", "to how it was at first"))
@@ -55,7 +57,8 @@ _LIKED = frozenset({"liked", "preferred", "like", "prefer", "loved", "wanted"})
 _WHEN_FIRST = tuple(tuple(words.split()) for words in (
     "at first", "originally", "in the beginning", "at the beginning", "at the start", "to begin with", "initially",
     "in the original", "on the original", "on the first picture", "in the first picture", "on the first one",
-    "in the reference", "to start with", "when we started", "when i started"))
+    "in the reference", "to start with", "when we started", "when i started", "before all this", "before all that",
+    "before all of this"))
 _WHEN_BEFORE = tuple(tuple(words.split()) for words in (
     "before", "earlier", "previously", "before that", "the way they were", "the way it was", "as they were",
     "as it was", "how they were", "how it was", "the last time", "a turn ago", "in the last one", "the turn before"))
@@ -125,7 +128,7 @@ def _in_short(words: Words) -> Words:
         else:
             short, length = _praised(words[place:], found)
             if not length:
-                short, length = _of_original(words[place : place + 4], found[-1:])
+                short, length = _of_original(words[place : place + 5], found[-1:])
             found.append(short)
             place += length
     return tuple(found)
@@ -160,8 +163,8 @@ def _praised(words: Words, before: Sequence[str]) -> tuple[str, int]:
 def _of_original(words: Words, before: Sequence[str]) -> tuple[str, int]:
     """What the first of ``words`` becomes, and how many of them."""
     if words[:3] in (("of", "the", "original"), ("of", "the", "first")) and part_of(before) and (
-            words[3:] not in (("result",), ("one",), ("hit",))):
-        return "<first>", 4 if words[3:] and words[3] in _PICTURES else 3
+            words[3:4] not in (("result",), ("one",), ("hit",)) or words[4:] and words[4] in _WERE):
+        return "<first>", 4 if words[3:] and words[3] in {*_PICTURES, "result", "one", "hit"} else 3
     alone = words[:2] == ("the", "original") and not (words[2:3] and words[2] in {*_PICTURES, *_GARMENTS})
     return (_ORIGINAL, 2) if alone and not part_of(words[2:3]) else (words[0], 1)
 

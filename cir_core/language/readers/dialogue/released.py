@@ -24,13 +24,16 @@ from cir_core.language.readers.scene import Unclear
 _SPEAKING = ("i", "have", "ive", "ve", "we", "just")
 _WHO = ("i", "id", "ill", "would", "will", "we", "lets", "just", "please", "could", "can", "you", "want", "to", "like")
 _MIND = ("changed my mind about", "changed our mind about", "changed my mind on", "change my mind about",
-         "changed my mind regarding", "changed my mind with")
+         "changed my mind regarding", "changed my mind with", "was wrong about", "were wrong about")
 _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget what i said about", "ignore", "undo",
            "reset", "ignore what i said about", "scrap", "drop", "take back", "cancel", "leave out", "revert",
            "dont change", "take back what i said about", "never mind what i said about", "nevermind",
            "undo what i said about", "scratch", "put back", "restore", "leave alone", "forget what i asked about",
-           "release", "unset")
+           "release", "unset", "drop the idea with", "forget the idea with", "scrap the idea with", "give up on")
 _BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "stuff", "again", "also"})
+_LEFT = frozenset({"leave", "keep", "put", "have", "let", "just"})
+_AS_IT_WAS = frozenset({"them", "it", "those", "that", "as", "how", "like", "they", "the", "way", "were", "was", "are", "is",
+                        "before", "originally", "at", "first", "to", "what", "please", "be"})
 _TAKING = spoken("taken_back")   # "back"
 _ALWAYS = frozenset({"colour", "sleeves", "length", "fit", "neckline"})
 _MOST = 4   # words of a value that is given up
@@ -60,6 +63,9 @@ def given_up(words: Words, talk: Talk) -> Pointed | None:
 
 def part_given_up(words: Words) -> Words:
     """The words of the part whose wishes are given up, in a text of nothing else; () for any other text."""
+    cut = next((at for at, word in enumerate(words) if word in (",", ".")), len(words))
+    if words[cut + 1 : cut + 2] and words[cut + 1] in _LEFT and {*words[cut + 2 :]} <= _AS_IT_WAS:
+        words = words[:cut]   # "never mind the sleeves, leave them as they were"
     words = tuple(word for word in words if word not in _BIT)
     forgotten = after(words, _WHO, _FORGET) or _put_back(words)
     part = part_of(forgotten) if forgotten else None
@@ -106,7 +112,8 @@ def _put_back(words: Words) -> Words | None:
     said = tuple(word for word in words if word not in _SMALL)
     if (ending := next((one for one in _RETURNS if words[-len(one) :] == one and len(words) > len(one)), None)):
         return words[: -len(ending)]
-    return said[1:-1] or None if said[-1:] == ("back",) and said[0] in _BRING else None
+    bring = _BRING | {"take"} if words[:1] in (("i",), ("ill",), ("we",)) else _BRING   # "take the hem back in" asks for less
+    return said[1:-1] or None if said[-1:] == ("back",) and said[0] in bring else None
 
 
 def _as_in_reference(rest: Words, talk: Talk) -> Pointed:
@@ -132,6 +139,8 @@ def all_dropped(words: Words, talk: Talk) -> Pointed | None:
     if not (both or said in _NOTHING) or not talk.turns:
         return None
     last = [edit for edit in talk.wishes.last if edit.operation in ("set", "step", "sleeved")]
+    if both and "two" not in said and len(last) == 1 and len(talk.turns) > 1:   # one of each of the last two turns
+        last = [*(edit for edit in talk.wishes.edits[-2] if edit.operation == "set"), *last]
     things = last if both else [edit for edit in last if edit.group in ("trim", "pattern")]
     if not things:
         return None

@@ -47,6 +47,9 @@ def returning(text: str, turns: Sequence[Turn]) -> Act | None:
         return None
     if (rest := _after(back, _WHERE)) is not None:
         return _shown(_latest(_named(rest), wishes, only=bool({"only", "just"}.intersection(rest))))
+    if back[1:2] == ("first",):   # "the first blue ones", also where all since are blue
+        asked = _of_one((back[0], *back[2:]))
+        return _shown(_first(asked, wishes, latest=False) or -1) if asked else None
     return _shown(_latest(_of_one(back), wishes))
 
 
@@ -94,13 +97,14 @@ def _answers(holding: Edit | None, edit: Edit) -> bool:
     return edit.value in (holding.value, *holding.either)
 
 
-def _first(edits: Sequence[Edit], wishes: Wishes) -> int:
-    """The turn that asked for ``edits``, the last one that did; 0 if none did."""
+def _first(edits: Sequence[Edit], wishes: Wishes, *, latest: bool = True) -> int:
+    """The turn that asked for ``edits``, the last one that did, or the first; 0 if none did."""
     def asked(number: int) -> bool:
         return all(any(_answers(one, edit) and target(one) == target(edit) for one in wishes.edits[number - 1])
                    for edit in edits)
 
-    return next((number for number in range(len(wishes.turns), 0, -1) if asked(number)), 0)
+    numbers = range(1, len(wishes.turns) + 1)
+    return next((number for number in (reversed(numbers) if latest else numbers) if asked(number)), 0)
 
 
 def _shown(number: int) -> Act | None:

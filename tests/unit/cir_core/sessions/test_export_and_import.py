@@ -52,7 +52,8 @@ def a_full_session() -> SearchSession:
     parts = {"guidance": Guidance(1.1, 0.2, 0.4, 0.03),
              "aspects": (Aspect("colour", "red", ("in red",), ("in blue",), 1, "more"),
                          Aspect("pattern", "striped", ("striped",), ("plain",), held=True),
-                         Aspect("trim", "belt", ("a belt",), ("no trim",), needed=True)),
+                         Aspect("trim", "belt", ("a belt",), ("no trim",), needed=True),
+                         Aspect("sleeves", "sleeveless", ("no sleeves",), ("thin straps", "long sleeves"), 1, near=1)),
              "shown": Shown(vector), "unclear": Unclear(("party",), ("in red",)), "relevance": Relevance()}
     first = a_turn(session.session_id, None, branch_id="b1", number=1, target_rank=9, turn_id="t1",
                    composition=a_composition().with_parts(parts))
