@@ -187,10 +187,16 @@ def referred(items: Sequence[ReadItem]) -> list[ReadItem]:
         ends = place + 1 == len(items) or items[place + 1].kind in ("break", "and", "but") or (
             items[place + 1].text in ("please", "pls", "anymore"))
         if before is not None and before.kind == "without" and item.text in ("one", "it", "them", "any") and ends:
-            thing = next((one for one in reversed(found[:-1]) if is_coloured(one) and one.kind == "value"), None)
+            thing = next((one for one in reversed(found[:-1]) if _can_be_left_out(one)), None)
             item = thing or item
         found.append(item)
     return found
+
+
+def _can_be_left_out(item: ReadItem) -> bool:
+    if item.kind == "part":
+        return item.sense.group in ("sleeves", "pattern", "trim")
+    return item.kind == "value" and (is_coloured(item) or item.value_of("neckline") in ("collar", "turtleneck"))
 
 
 @cache
