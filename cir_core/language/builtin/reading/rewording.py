@@ -54,7 +54,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (r"\b(?:that |which |it )?(?:would|will|could|'d) (?:really )?make (?:my (?:day|week|year|evening|summer)|"
          r"(?:me|us|him|her|them|someone|everyone|everybody|my \w+|an? [\w ]{2,15}?) (?:very |so |really |extremely )?"
          r"(?:happy|proud|smile|glad))\b", "please"),
-        (r"\b(like|love|liked|loved|seen|saw) (?:the|this|that|your) (?:picture|photo|image)\b(?! (?:of|on)\b)", r"\1 this"),
+        (r"\b(like|love|liked|loved|seen|saw) (?:the|this|that|your) (?:picture|photo|image)\b(?! (?:of|on)\b)",
+         r"\1 this"),
         (rf"(^|[\s,;])[-\u2212\u2013](?=(?:{owner})s?\b)", r"\1without "),   # "-bow +belt"
         (rf"^ ?[-\u2212\u2013] (?=(?:{owner}|sleeve|collar|pocket)s?\W*$)", "without "),
         (rf"\b(?:{severed})(?: off)? (?:the|those|these|that|its|both) ([\w -]{{3,20}}?) off\b(?! (?:a|some|an)\b)",
@@ -63,16 +64,17 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (r"\b(forget|scrap|ditch|cancel|undo) ((?:the|that|those) [\w-]+(?: [\w-]+)?),? and "
          r"((?:the|that|those) [\w -]{3,20})(?=$|[.;!?])", r"\1 \2 and \1 \3"),
         (r"^((?:[\w']+ ){0,3}?)(an? [\w -]{3,25}?) (?:would be|would look|might be|is|looks) "
-         r"(?:nicer|better|prettier|cuter|smarter|lovelier) than (?:the|this|that|those|an?) ([\w -]{3,25})(?=$|[.;!?])",
+         r"(?:nicer|better|prettier|cuter|smarter) than (?:the|this|that|those|an?) ([\w -]{3,25})(?=$|[.;!?])",
          r"\1\2 instead of the \3"),
         (r"\b(?:(?:so|and|but|please),? ){0,3}(?:do not|don['\u2019]?t|never) (?:touch|change|alter|modify|mess with) "
          r"(?:that|it|this|those|them|anything else|the rest|any of that)\b", ""),
         (r"\bwith (?:those|these|the|such|that) ([\w-]+),? (?:\w+ ){1,4}(?:would|will|might|are going to) (?:all )?"
          r"(?:laugh at|make fun of|tease) me\b", r"no \1"),
-        (r"\b(?:laugh|laughs|laughed|laughing|makes? fun|made fun) (?:at|of) (?=(?:the|my|those|these|that|your)\b)", "hate "),
+        (r"\b(?:laugh|laughs|laughed|makes? fun|made fun) (?:at|of) (?=(?:the|my|those|these|that)\b)", "hate "),
         (r"\b(the|falling|autumn) leaves\b(?! (?:me|my|the|a|it)\b)", r"\1 foliage"),
         (r"\b(do not|don['\u2019]?t|never) (?:touch|mess with|tamper with) (?=(?:the|its|my)\b)", r"\1 change "),
-        (r"^(?:i|we|i['\u2019]?ll|i (?:want|would like) to) take back ((?:the|that|those) [\w -]{3,20})$", r"forget \1"),
+        (r"^(?:i|we|i['\u2019]?ll|i (?:want|would like) to) take back ((?:the|that|those) [\w -]{3,20})$",
+         r"forget \1"),
         (r"\b(?:strip|free|relieve|rid) (?:it|this|them) of\b", "remove"),
         (r"\b(?:the |a |an |another )?([\w -]{3,25}?) (?:is|are|was|would be) (?:really )?the (?:very )?last thing "
          r"(?:(?:that )?i|we|she|he|anyone|anybody)(?:['\u2019]d| would)?"

@@ -163,7 +163,7 @@ def _praised(words: Words, before: Sequence[str]) -> tuple[str, int]:
 def _of_original(words: Words, before: Sequence[str]) -> tuple[str, int]:
     """What the first of ``words`` becomes, and how many of them."""
     if words[:3] in (("of", "the", "original"), ("of", "the", "first")) and part_of(before) and (
-            words[3:4] not in (("result",), ("one",), ("hit",)) or words[4:] and words[4] in _WERE):
+            words[3:4] not in (("result",), ("one",), ("hit",)) or (words[4:] and words[4] in _WERE)):
         return "<first>", 4 if words[3:] and words[3] in {*_PICTURES, "result", "one", "hit"} else 3
     alone = words[:2] == ("the", "original") and not (words[2:3] and words[2] in {*_PICTURES, *_GARMENTS})
     return (_ORIGINAL, 2) if alone and not part_of(words[2:3]) else (words[0], 1)

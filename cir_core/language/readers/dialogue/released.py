@@ -32,8 +32,8 @@ _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget w
            "release", "unset", "drop the idea with", "forget the idea with", "scrap the idea with", "give up on")
 _BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "stuff", "again", "also"})
 _LEFT = frozenset({"leave", "keep", "put", "have", "let", "just"})
-_AS_IT_WAS = frozenset({"them", "it", "those", "that", "as", "how", "like", "they", "the", "way", "were", "was", "are", "is",
-                        "before", "originally", "at", "first", "to", "what", "please", "be"})
+_AS_IT_WAS = frozenset({"them", "it", "those", "that", "as", "how", "like", "they", "the", "way", "were", "was", "are",
+                        "is", "before", "originally", "at", "first", "to", "what", "please", "be"})
 _TAKING = spoken("taken_back")   # "back"
 _ALWAYS = frozenset({"colour", "sleeves", "length", "fit", "neckline"})
 _MOST = 4   # words of a value that is given up
@@ -112,7 +112,7 @@ def _put_back(words: Words) -> Words | None:
     said = tuple(word for word in words if word not in _SMALL)
     if (ending := next((one for one in _RETURNS if words[-len(one) :] == one and len(words) > len(one)), None)):
         return words[: -len(ending)]
-    bring = _BRING | {"take"} if words[:1] in (("i",), ("ill",), ("we",)) else _BRING   # "take the hem back in" asks for less
+    bring = _BRING | {"take"} if words[:1] in (("i",), ("ill",), ("we",)) else _BRING   # not "take the hem back in"
     return said[1:-1] or None if said[-1:] == ("back",) and said[0] in bring else None
 
 
