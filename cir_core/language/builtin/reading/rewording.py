@@ -72,6 +72,14 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"(?:laugh at|make fun of|tease) me\b", r"no \1"),
         (r"\b(?:laugh|laughs|laughed|makes? fun|made fun) (?:at|of) (?=(?:the|my|those|these|that)\b)", "hate "),
         (r"\b(the|falling|autumn) leaves\b(?! (?:me|my|the|a|it)\b)", r"\1 foliage"),
+        (r"\b(?:i['\u2019]d|we['\u2019]d|i would|we would) (?:rather|prefer|prefer it if|like it if|love it if) "
+         r"(the [\w-]+|its [\w-]+) (?:was|were|is|are|be)\b(?! not\b)",
+         r"make \1"),
+        (r"\bsame (colour|color|pattern|print|length|fit|neckline|neck|sleeves) as (?:this|that|it|here)(?: one)?\b"
+         r"(?! but)", r"same \1"),
+        *((rf"\b(?:my |her |the |your |with )?arms? (?:(?:should|must|to|need to|have to|can|could|would) be |are |be |stay "
+           rf"|left )?(?:(?:completely|totally|fully|entirely|all|quite) )?(?:{how})\b(?! (?:to|down|up)\b)", sleeves)
+          for how, sleeves in (("bare|uncovered|naked|exposed", "no sleeves"), ("covered|hidden", "long sleeves"))),
         (r"\b(do not|don['\u2019]?t|never) (?:touch|mess with|tamper with) (?=(?:the|its|my)\b)", r"\1 change "),
         (r"^(?:i|we|i['\u2019]?ll|i (?:want|would like) to) take back ((?:the|that|those) [\w -]{3,20})$",
          r"forget \1"),
