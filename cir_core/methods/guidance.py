@@ -313,8 +313,8 @@ def guided_score(query: Vector, aspects: Sequence[Aspect], settings: Guidance, e
             start = sum(map(len, vectors))
             vectors.append(read[0])
             captions += range(start, start + len(read[0]))
-            near = reader.columns((*one.wanted, *one.others[:one.near]), one.others[one.near:]) if one.near else read
-            learned = _Learned(read[1], read[2], near[2] - read[2])
+            with_near = reader.columns((*one.wanted, *one.others[:one.near]), one.others[one.near:]) if reader else None
+            learned = _Learned(read[1], read[2], (with_near or read)[2] - read[2])
         return _Term(_part(one), _weight(one, settings), np.array(captions), len(set(one.wanted)), learned,
                      len({*one.wanted, *one.others[:one.near]}) - len(set(one.wanted)))
 

@@ -77,8 +77,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"make \1"),
         (r"\bsame (colour|color|pattern|print|length|fit|neckline|neck|sleeves) as (?:this|that|it|here)(?: one)?\b"
          r"(?! but)", r"same \1"),
-        *((rf"\b(?:my |her |the |your |with )?arms? (?:(?:should|must|to|need to|have to|can|could|would) be |are |be |stay "
-           rf"|left )?(?:(?:completely|totally|fully|entirely|all|quite) )?(?:{how})\b(?! (?:to|down|up)\b)", sleeves)
+        *((rf"\b(?:my |her |the |with )?arms? (?:(?:(?:should|must|to|need to|have to|can) be|are|be|stay|left) )?"
+           rf"(?:(?:completely|totally|fully|entirely|all) )?(?:{how})\b(?! (?:to|down|up)\b)", sleeves)
           for how, sleeves in (("bare|uncovered|naked|exposed", "no sleeves"), ("covered|hidden", "long sleeves"))),
         (r"\b(do not|don['\u2019]?t|never) (?:touch|mess with|tamper with) (?=(?:the|its|my)\b)", r"\1 change "),
         (r"^(?:i|we|i['\u2019]?ll|i (?:want|would like) to) take back ((?:the|that|those) [\w -]{3,20})$",

@@ -36,8 +36,9 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
     "like in the original", "in the original", "from the original", "as in the first picture", "as at first",
     "as in the beginning", "at first", "it started with", "we started with", "i started with", "we had at first",
     "like on the very first one", "as on the very first one", "of the very first one", "as in the very first one",
-    "like the very first one", "of the very first picture", "it began with", "we began with", "i began with", "of the one i started with",
-    "of the one we started with", "of the one it started with", "of the one i began with", "of the one we began with",
+    "like the very first one", "of the very first picture", "it began with", "we began with", "i began with",
+    "of the one i started with", "of the one we started with", "of the one it started with",
+    "of the one i began with", "of the one we began with",
     "as originally", "from the first picture", "of the first picture", "on the first picture", "in the first picture",
     "as on the first picture", "back to the original", "back to normal", "back to the start", "to the original",
     "back to how it started", "back to the beginning", "to what it was at first", "to how it was at first"))

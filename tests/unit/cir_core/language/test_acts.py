@@ -8,20 +8,23 @@ from cir_core.language.acts import Act, read_act
 
 UNDO, AGAIN, OTHERS = Act("undo", 1), Act("start over"), Act("others")
 OF_ALL: dict[Act, str] = {
-    UNDO: """undo|Undo.|go back|the one before|no wait, undo that please|can you go back?|back please|revert that|nvm
+    UNDO: """Would you kindly return to the previous results?|Hmm, no, take me one step back|Cute! undo
+        undo|Undo.|go back|the one before|no wait, undo that please|can you go back?|back please|revert that|nvm
         never mind|forget it|scratch that|that was better before|I liked the previous one better|the way it was before
         rückgängig|mach das bitte rückgängig|zurück|annuler|annule|retour|deshacer|volver atrás|annulla|torna indietro
         desfazer|voltar|ongedaan maken|terug|cofnij|wróć|元に戻す|元に戻してください|一つ前に戻って|撤销|上一步|↩️|🔙""",
     AGAIN: """start over|from scratch|reset|OK, let's start over|start again from the beginning|forget everything
         back to the original|new search|noch mal von vorn|recommencer|empezar de nuevo|ricominciare|recomeçar
         opnieuw beginnen|zacznij od nowa|最初からやり直して|重新开始|undo everything|back to square one""",
-    OTHERS: """no, the other one|not that|not those|something else|show me others|more like that but others|no|nope
+    OTHERS: """Yes!! Have you got any others like that?|Lovely. May I see some different ones along these lines?
+        Love it! Show me more please|got anything different?|anything new?|have you got something similar?|any more?
+        no, the other one|not that|not those|something else|show me others|more like that but others|no|nope
         I'd like to see something else|hmm not those, show me something different please|none of these|wrong one
         etwas anderes|nein, die andere|non, l'autre|pas ça|otra cosa|qualcos'altro|não, o outro|iets anders
         coś innego|他のを見せて|それじゃない|换一个|不是这个|I don't like these|try again|next page""",
     Act("undo", 2): "go back two steps|undo the last two|undo the last 2 changes|zwei Schritte zurück|dos pasos atrás",
-    Act("turn", 1): "back to the first one|back to turn 1|go back to the 1st search please|zurück zum ersten",
-    Act("turn", 1): "back to your first suggestions|I liked the first one more|your first ideas were better",
+    Act("turn", 1): """back to the first one|back to turn 1|go back to the 1st search please|zurück zum ersten
+        back to your first suggestions|I liked the first one more|your first ideas were better""",
     Act("turn", 2): "back to the second one|go back to the second one|back to step two|turn 2|zurück zum zweiten"
                     "|retour à la deuxième recherche|回到第二个|二番目に戻って|volver al segundo|wróć do drugiego",
 }

@@ -34,6 +34,46 @@ WEDDING = (
 
 # (caption, request, values that satisfy it by group; the groups not named stay as they are)
 UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
+    # Cut off, torn off and left out.
+    (LONG, "cut the sleeves off", {"sleeves": "sleeveless straps"}),
+    (LONG, "lop off those sleeves", {"sleeves": "sleeveless straps"}),
+    (SHIRT, "strip it of the buttons", {"trim": "none"}),
+    (LONG, "cut a bit off the hem", {"length": "medium short"}),
+    (TOP, "-bow", {"trim": "none"}),
+    (TOP, "- bow", {"trim": "none"}),
+    (TOP, "no details like bows or pockets", {"trim": "none"}),
+    (SHIRT, "a collar is the last thing I want", {"neckline": "crew"}),
+    (SHIRT, "collars scratch my neck, could I have it without one", {"neckline": "crew"}),
+    (TOP, "with that bow the kids would laugh at me", {"trim": "none"}),
+    (TOP, "people laugh at the bow", {"trim": "none"}),
+    (DRESS, "is there a version with nothing on it?", {"pattern": "plain"}),
+    (DRESS, "the same with nothing printed on", {"pattern": "plain"}),
+    (DRESS, "my arms should be completely bare", {"sleeves": "sleeveless"}),
+    (DRESS, "arms covered", {"sleeves": "long"}),
+    (DRESS, "sleeves that cover the whole arm", {"sleeves": "long"}),
+    # Liked, kept and not to be touched.
+    (DRESS, "colour's perfect, but make it short", {"colour": "red", "length": "short"}),
+    (DRESS, "same colour as this one but no print", {"colour": "red", "pattern": "plain"}),
+    (DRESS, "make it blue, so please don't touch anything else", {"colour": "blue"}),
+    (DRESS, "don't touch the colour, only shorter", {"colour": "red", "length": "medium short"}),
+    (LONG, "i like the picture but with dots", {"pattern": "dots"}),
+    (LONG, "stripes that would make an old lady very happy", {"pattern": "stripes pinstripes"}),
+    (LONG, "I would like polka dots, and plenty of them", {"pattern": "dots"}),
+    (LONG, "wear something green so that we match the leaves", {"colour": "green"}),
+    # Colours and shapes.
+    (SHIRT, "in green checks", {"colour": "green", "pattern": "checks"}),
+    (SHIRT, "with green checks", {"second_colour": "green", "pattern": "checks"}),
+    (SHIRT, "green checks on white", {"colour": "white", "second_colour": "green", "pattern": "checks"}),
+    (DRESS, "I'd rather the stripes were blue", {"second_colour": "blue"}),
+    (DRESS, "made up of big blocks of two different colours", {"pattern": "colourblock"}),
+    (DRESS, "a plunging V", {"neckline": "vneck"}),
+    (LONG, "it looked a bit like a sack on me, something tighter please", {"fit": "slim"}),
+    (TOP, "a belt would be nicer than the bow", {"trim": "belt"}),
+    (LONG, "a cool pic on it", {"pattern": "graphic"}),
+    # Letters drawn out.
+    (UPRIGHT, "loooonger", {"length": "medium long"}),
+    (DRESS, "bluuue", {"colour": "blue"}),
+    (LONG, "sooo much shorter", {"length": "short"}),
     # What a part ought to be, in the words of any obligation, and a colour said to stand out.
     (SHIRT, "the buttons ought to be white", {"trim": "buttons", "second_colour": "white"}),
     (SHIRT, "the buttons have to be white", {"trim": "buttons", "second_colour": "white"}),
@@ -489,7 +529,10 @@ def test_cuts_without_a_value_have_the_nearest_as_choices(text: str, choice: str
     assert answer.unused
 
 
-@pytest.mark.parametrize("word", ["shortcut", "blueprint", "bring", "petite", "smock", "topcoat", "inches"])
+@pytest.mark.parametrize("word", [
+    "among", "dressed", "waiter", "browser", "lives", "seeing", "bank", "socks", "shortcut", "blueprint", "bring",
+    "petite", "smock", "topcoat", "inches",
+])
 def test_english_words_are_not_taken_apart(word: str) -> None:
     assert respell(word) == (word,)
 

@@ -70,7 +70,27 @@ def test_what_a_request_needs_weighs_half_of_what_is_asked():
     assert found.combine(products)[0] == pytest.approx(total / (1 + FLOOR * 0.75), abs=1e-12)
 
 
+def test_what_is_near_to_the_wish_loses_two_nats():
+    # Narrow is near to wide, huge is not. τ = 0.1; the learned reader is not there for these captions.
+    near = Aspect("size", "wide", ("wide",), ("narrow", "huge"), turn=1, near=1)
+    found = guided_score(np.eye(32, dtype=np.float32)[4], (near,), SETTINGS, FakeEncoder())
+    products = np.array([[0.6, 0.3, 0.1, 0.1], [0.6, 0.1, 0.4, 0.1], [0.6, 0.1, 0.1, 0.4]])
+
+    def p(*rows):
+        return [math.exp(one / 0.1) for one in rows]
+
+    wide, narrow, huge = p(0.3, 0.1, 0.1), p(0.1, 0.4, 0.1), p(0.1, 0.1, 0.4)
+    reads = [math.log(wide[0] / sum(wide)), math.log(sum(narrow[:2]) / sum(narrow)) - 2,
+             math.log(huge[0] / sum(huge))]    # of the last, wide and narrow together are less likely still
+    assert math.log(sum(huge[:2]) / sum(huge)) - 2 < reads[2]
+    expected = [(0.6 + 0.5 * (max(one, -FLOOR) + FLOOR)) / (1 + FLOOR * 0.5) for one in reads]
+    assert found.combine(products) == pytest.approx(expected, abs=1e-12)
+    plain = guided_score(np.eye(32, dtype=np.float32)[4], (replace(near, near=0),), SETTINGS, FakeEncoder())
+    assert [one.key for one in found.summands] != [one.key for one in plain.summands]
+
+
 def test_only_the_rules_tell_what_is_held():
+    assert "near" not in json.dumps(AspectsAnswer.model_json_schema())
     assert "held" not in json.dumps(AspectsAnswer.model_json_schema())
     assert "needed" not in json.dumps(AspectsAnswer.model_json_schema())
     needed = BLUE_STAYS.model_copy(update={"needed": True})
