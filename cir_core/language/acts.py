@@ -28,7 +28,7 @@ _APOSTROPHES = str.maketrans("", "", "'’‘ʼ`´")
 _NTH, _N = "<nth>", "<n>"
 _HIGHEST = 60      # number of a turn
 #: Where a text has several: "not that, go back" is taken for the strongest.
-_STRENGTH: Mapping[str, int] = {"start over": 4, "turn": 3, "undo": 2, "others": 1}
+STRENGTH: Mapping[str, int] = {"start over": 4, "turn": 3, "undo": 2, "others": 1}
 
 Words = tuple[str, ...]
 
@@ -78,7 +78,7 @@ def _read_in(clauses: Sequence[Words], language: _Language) -> Act | None:
         elif len(clause) not in _reached(clause, language.around):
             return None
     if found:
-        return max(found, key=lambda act: (_STRENGTH[act.kind], act.number))
+        return max(found, key=lambda act: (STRENGTH[act.kind], act.number))
     return Act("others") if len(clauses) == 1 and clauses[0] in language.alone else None
 
 

@@ -70,6 +70,14 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"(?:that|it|this|those|them|anything else|the rest|any of that)\b", ""),
         (r"\bwith (?:those|these|the|such|that) ([\w-]+),? (?:\w+ ){1,4}(?:would|will|might|are going to) (?:all )?"
          r"(?:laugh at|make fun of|tease) me\b", r"no \1"),
+        (r"\b(?:what|how) (?:would|will|does|might) (?:it|this|that) look(?: like)? (?=with|in)", "show it "),
+        (r"\b(?:the |a |an )?([\w-]+) and (?:i|me)(?: have|['\u2019]ve)? (?:just )?"
+         r"(?:never|don['\u2019]?t|do not|didn['\u2019]?t)"
+         r"(?: really)? (?:got|get|gotten|go|agree|mix)(?: on| along| together)?\b", r"no \1"),
+        (r"\b(the [\w-]+(?: [\w-]+)?) (?:can|may|might as well) stay (?:on|in|at) the "
+         r"(?:rack|hanger|shelf|shop|store|wardrobe|closet|drawer)\b", r"without \1"),
+        (r"\b(the [\w-]+) (?:is|are) (?:in )?(?:the|a) wrong (?:colour|color|shade)[,.;]?(?: and| so)? (?:it|they) "
+         r"(?:should|must|ought to|needs? to|has to|have to|could)(?: be)?\b", r"\1 should be"),
         (r"\b(?:laugh|laughs|laughed|makes? fun|made fun) (?:at|of) (?=(?:the|my|those|these|that)\b)", "hate "),
         (r"\b(the|falling|autumn) leaves\b(?! (?:me|my|the|a|it)\b)", r"\1 foliage"),
         (r"\b(?:i['\u2019]d|we['\u2019]d|i would|we would) (?:rather|prefer|prefer it if|like it if|love it if) "

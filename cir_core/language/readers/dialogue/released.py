@@ -34,6 +34,7 @@ _BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "
 _LEFT = frozenset({"leave", "keep", "put", "have", "let", "just"})
 _AS_IT_WAS = frozenset({"them", "it", "those", "that", "as", "how", "like", "they", "the", "way", "were", "was", "are",
                         "is", "before", "originally", "at", "first", "to", "what", "please", "be"})
+_STARTED = frozenset({"started", "start", "began", "beginning", "original", "originally", "first"})
 _TAKING = spoken("taken_back")   # "back"
 _ALWAYS = frozenset({"colour", "sleeves", "length", "fit", "neckline"})
 _MOST = 4   # words of a value that is given up
@@ -123,7 +124,7 @@ def _as_in_reference(rest: Words, talk: Talk) -> Pointed:
     part = part_of(rest[:cut])
     if part is None:
         raise Unclear(talk.said, "say which part is meant, for example the sleeves")
-    if then:
+    if then and not _STARTED.intersection(then):   # "make it the same as on the dress I started from"
         return talk.taken(" ".join(part.words if word in ("them", "it", "one") else word for word in then))
     asked = talk.asked(part.group)
     if not asked:

@@ -45,6 +45,9 @@ _PRAISE = _WAS | _BEST | frozenset({
 _BEFORE_IT = LEAD | THE | frozenset({"make", "try", "go", "with", "for", "in", "to", "it", "rather", "maybe", "perhaps",
                                      "just", "a", "an", "lets", "more", "only"})
 _NOUNS = {"sleeves": "sleeves", "neckline": "neck", "length": "length", "fit": "fit"}
+_BEGINNING = frozenset({"no", "wait", "actually", "scratch", "oh"})
+_NO_REPAIR = frozenset({"what", "that", "as", "by", "which", "how"})   # "what i mean is"
+_OF_HEMS = frozenset({"length", "knee", "knees", "mini", "midi", "maxi", "ankle", "ankles", "floor"})
 _TOO = spoken("too_adjective")
 _GOES = spoken("goes")
 _NOT_TOO = spoken("moderation")
@@ -94,7 +97,8 @@ def _repair(words: Words) -> tuple[int, int]:
     for place in range(1, len(words)):
         for known in _REPAIRS:
             end = place + len(known)
-            begins = words[place - 1] in (",", ".", "but") or known[0] in ("no", "wait", "actually", "scratch", "oh")
+            begins = words[place - 1] in (",", ".", "but") or known[0] in _BEGINNING or (
+                known == ("i", "mean") and words[place - 1] not in _NO_REPAIR)
             whole = len(known) > 1 or words[end : end + 1] in ((",",), (".",)) or known in (("wait",), ("nah",))
             if begins and whole and words[place:end] == known and _is_apart(words, place, known):
                 return place, len(known)
@@ -153,7 +157,8 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
     how = clause[len(clause) - praised + len(bare) :] if praised > len(bare) else ()
     if read.edits:
         of_length = [edit for edit in read.edits if (edit.operation, edit.group) == ("set", "length")]
-        if not (corrects and len(read.edits) == 1 and of_length and talk.wishes.recent()[:1] == ["sleeves"]):
+        if not (corrects and len(read.edits) == 1 and of_length and talk.wishes.recent()[:1] == ["sleeves"]
+                and not _OF_HEMS.intersection(bare)):
             better = _is_wish(read) and how[:1] and how[0] in _WAS and _BEST.intersection(how)
             return bare if better else clause   # "the dots were cuter"
         recent = ["sleeves"]   # "long was right", after "short sleeves"

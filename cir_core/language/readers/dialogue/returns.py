@@ -3,9 +3,12 @@ navy", "as it was before the belt"."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cache
 
-from cir_core.language.acts import Act
+from cir_core.garments.tables import table
+from cir_core.language.acts import STRENGTH, Act, read_act
 from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
@@ -15,6 +18,8 @@ from cir_core.language.readers.dialogue.wishes import Wishes
 from cir_core.types.records import Turn
 
 _MOST_WORDS = 16
+_MOST_READ = 120   # characters
+_CLAUSE = re.compile(r"[,.;!?\n…]+| and (?=start|begin|go|take|show)")
 _ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", "i", "want", "to", "like", "id",
                      "please",
                      "just", "think", "rather", "maybe", "should", "ok", "yeah", "and", "then", "now"})
@@ -51,6 +56,28 @@ def returning(text: str, turns: Sequence[Turn]) -> Act | None:
         asked = _of_one((back[0], *back[2:]))
         return _shown(_first(asked, wishes, latest=False) or -1) if asked else None
     return _shown(_latest(_of_one(back), wishes))
+
+
+def act_after_talk(text: str, turns: Sequence[Turn]) -> Act | None:
+    """The act that the last clauses of ``text`` ask for, after others that ask for nothing: "this leads nowhere, start
+    from scratch". Never fails."""
+    found: list[Act] = []
+    clauses = [one for one in _CLAUSE.split(text[:_MOST_READ + 1]) if one.strip()]
+    for clause in clauses if len(text) <= _MOST_READ else ():
+        act = read_act(clause) or returning(clause, turns)
+        if act is not None and (act.kind != "others" or len(clause.split()) > 1):   # "no" alone begins much
+            found.append(act)
+            continue
+        said = parse_edits(clause)
+        if found or said.edits or said.noun or said.pieces or not _wishes().isdisjoint(tokenise(clause)):
+            return None
+    return max(found, key=lambda act: (STRENGTH[act.kind], act.number)) if found and len(clauses) > 1 else None
+
+
+@cache
+def _wishes() -> frozenset[str]:
+    """Words of vague wishes: "for a wedding, show me others" asks for more than others."""
+    return frozenset(word for words in table("wishes")["words"].values() for word in words.split())
 
 
 def _liked(words: Words, wishes: Wishes) -> Act | None:
