@@ -12,6 +12,7 @@ from cir_core.language.acts import STRENGTH, Act, read_act
 from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
+from cir_core.language.builtin.reading.reader import read
 from cir_core.language.builtin.reading.vocabulary import tokenise
 from cir_core.language.readers.dialogue.phrasing import Words, groups, spoken, without_lead, without_trail
 from cir_core.language.readers.dialogue.wishes import Wishes
@@ -19,6 +20,7 @@ from cir_core.types.records import Turn
 
 _MOST_WORDS = 16
 _MOST_READ = 120   # characters
+_ASKED = frozenset({"value", "step", "part", "noun", "covering"})   # kinds of words about garments
 _CLAUSE = re.compile(r"[,.;!?\n…]+| and (?=start|begin|go|take|show)")
 _ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", "i", "want", "to", "like", "id",
                      "please",
@@ -51,7 +53,7 @@ def returning(text: str, turns: Sequence[Turn]) -> Act | None:
     if back is None:
         return None
     if (rest := _after(back, _WHERE)) is not None:
-        return _shown(_latest(_named(rest), wishes, only=bool({"only", "just"}.intersection(rest))))
+        return _shown(_latest(_named(rest), wishes, only=bool({"only", "just", "all"}.intersection(back))))
     if back[1:2] == ("first",):   # "the first blue ones", also where all since are blue
         asked = _of_one((back[0], *back[2:]))
         return _shown(_first(asked, wishes, latest=False) or -1) if asked else None
@@ -68,8 +70,8 @@ def act_after_talk(text: str, turns: Sequence[Turn]) -> Act | None:
         if act is not None and (act.kind != "others" or len(clause.split()) > 1):   # "no" alone begins much
             found.append(act)
             continue
-        said = parse_edits(clause)
-        if found or said.edits or said.noun or said.pieces or not _wishes().isdisjoint(tokenise(clause)):
+        asks = any(item.kind in _ASKED for item in read(clause)[0]) or not _wishes().isdisjoint(tokenise(clause))
+        if found or asks or parse_edits(clause).edits:
             return None
     return max(found, key=lambda act: (STRENGTH[act.kind], act.number)) if found and len(clauses) > 1 else None
 
