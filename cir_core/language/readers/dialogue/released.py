@@ -11,6 +11,7 @@ from cir_core.language.readers.dialogue.phrasing import (
     Words,
     after,
     edits_in,
+    in_words,
     part_of,
     spoken,
     without_lead,
@@ -33,7 +34,7 @@ _FORGET = ("forget", "forget about", "never mind", "never mind about", "forget w
 _BIT = frozenset({"bit", "part", "thing", "things", "idea", "wish", "request", "stuff", "again", "also"})
 _LEFT = frozenset({"leave", "keep", "put", "have", "let", "just"})
 _AS_IT_WAS = frozenset({"them", "it", "those", "that", "as", "how", "like", "they", "the", "way", "were", "was", "are",
-                        "is", "before", "originally", "at", "first", "to", "what", "please", "be"})
+                        "is", "before", "originally", "at", "first", "to", "what", "please", "be", ",", "."})
 _STARTED = frozenset({"started", "start", "began", "beginning", "original", "originally", "first"})
 _TAKING = spoken("taken_back")   # "back"
 _ALWAYS = frozenset({"colour", "sleeves", "length", "fit", "neckline"})
@@ -58,6 +59,11 @@ def given_up(words: Words, talk: Talk) -> Pointed | None:
         return talk.taken(text)
     if (rest := after(words, _SPEAKING, _MIND)) is not None:
         return _as_in_reference(rest, talk)
+    cut = next((at for at, word in enumerate(words) if word in (",", ".", "but")), len(words))
+    rest = without_lead(words[cut:])
+    if rest[:1] in (("keep",), ("leave",)) and (asked := talk.asked(_group(part_given_up(words[:cut])))):
+        text = talk.original(_group(part_given_up(words[:cut])), asked[0])
+        return talk.taken(f"{text}, {in_words(rest)}", ", as at first")   # "scrap the length thing, keep the sleeves"
     part = part_given_up(words)
     return _as_in_reference(part, talk) if part and talk.asked(_group(part)) else None
 

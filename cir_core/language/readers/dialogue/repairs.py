@@ -147,6 +147,8 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
     praised = len(bare)
     while bare and bare[-1] in _PRAISE:
         bare.pop()
+    if _OF_HEMS.intersection(clause) and (whole := parse_edits(in_words(clause))).edits and not whole.unused:
+        return clause   # "knee is fine"
     corrects = praised > len(bare) or (bool(clause) and clause[0] in LEAD)
     if not bare or len(bare) > _MOST:
         return clause
