@@ -71,9 +71,10 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (r"\bwith (?:those|these|the|such|that) ([\w-]+),? (?:\w+ ){1,4}(?:would|will|might|are going to) (?:all )?"
          r"(?:laugh at|make fun of|tease) me\b", r"no \1"),
         (r"\b(?:what|how) (?:would|will|does|might) (?:it|this|that) look(?: like)? (?=with|in)", "show it "),
-        (r"\b(?:the |a |an )?([\w-]+) and (?:i|me)(?: have|['\u2019]ve)? (?:just )?"
+        (r"\b(?:the |a |an )?(\w{3,20}) and (?:i|me)(?: have|['\u2019]ve)? (?:just )?"
          r"(?:never|don['\u2019]?t|do not|didn['\u2019]?t)"
-         r"(?: really)? (?:got|get|gotten|go|agree|mix)(?: on| along| together)?\b", r"no \1"),
+         r"(?: really)? (?:got|get|gotten|go|agree|mix|been friends|clicked|seen eye)"
+         r"(?: on| along| together| to eye)?\b", r"no \1"),
         (r"\b(the [\w-]+(?: [\w-]+)?) (?:can|may|might as well) stay (?:on|in|at) the "
          r"(?:rack|hanger|shelf|shop|store|wardrobe|closet|drawer)\b", r"without \1"),
         (r"\b(the [\w-]+) (?:is|are) (?:in )?(?:the|a) wrong (?:colour|color|shade)[,.;]?(?: and| so)? (?:it|they) "

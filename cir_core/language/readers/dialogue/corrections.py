@@ -152,7 +152,7 @@ def corrected(words: Words, talk: Talk) -> Pointed | None:
     last = talk.last()
     now, then = groups(edits_in(text)), groups(talk.wishes.last)
     named = talk.wishes.naming(edits_in(text))
-    if now and then and not now & then and named is None:
+    if now and then and not now & then and named is None and now != {"category"}:   # "a shirt, not a blouse" adds
         return talk.instead_of(last, text)
     return talk.pointed(text, *([in_place_of(text, named or last)] if now and then else []))
 

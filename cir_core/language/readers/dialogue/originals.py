@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from cir_core.language.readers.dialogue.phrasing import (
     LEAD,
@@ -77,7 +78,9 @@ def at_first(words: Words, talk: Talk) -> Pointed | None:
     "like the original but longer" goes on from it."""
     if not _SAYS_WHEN.intersection(words):
         return None
-    words, rest = _in_short(tuple(word for word in words if word not in _EMPHASIS)), []
+    plain = (word for word, then in zip_longest(words, words[1:]) if word not in _EMPHASIS and not (
+        word == "very" and then in _SAYS_WHEN))
+    words, rest = _in_short(tuple(plain)), []
     texts: list[str] = []
     missing = ""
     place = 0

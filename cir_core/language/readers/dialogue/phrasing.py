@@ -15,7 +15,7 @@ Words = tuple[str, ...]
 
 LEAD = frozenset({"no", "not", "nope", "sorry", "wait", "oh", "oops", "hmm", "hm", "well", "actually", "ok", "okay",
                   "please", "so", "then", "and", "but", "now", "also", "yes", "hey", "ah", "um", "nah", "ugh", "mm",
-                  ",", "."})
+                  "right", ",", "."})
 TRAIL = frozenset({"too", "please", "again", "back", "as", "well", "then", "also", "now", "instead", "after", "all",
                    "thanks", "only", ",", "."})
 THE = frozenset({"the", "its", "my", "that", "this", "those", "these", "their", "for"})

@@ -63,7 +63,8 @@ def given_up(words: Words, talk: Talk) -> Pointed | None:
     rest = without_lead(words[cut:])
     if rest[:1] in (("keep",), ("leave",)) and (asked := talk.asked(_group(part_given_up(words[:cut])))):
         text = talk.original(_group(part_given_up(words[:cut])), asked[0])
-        return talk.taken(f"{text}, {in_words(rest)}", ", as at first")   # "scrap the length thing, keep the sleeves"
+        kept = [wish for edit in edits_in(in_words(rest)) if (wish := _kept(edit, talk))]
+        return talk.taken(", ".join([text, in_words(rest), *kept]), ", as at first")   # "scrap it, keep the sleeves"
     part = part_given_up(words)
     return _as_in_reference(part, talk) if part and talk.asked(_group(part)) else None
 

@@ -20,7 +20,11 @@ from cir_core.types.records import Turn
 
 _MOST_WORDS = 16
 _MOST_READ = 120   # characters
+_BLAME = re.compile(r"\W*(?:(?:ugh|oops|ew|no|nah|hmm?|ok) ){0,2}(?:(?:that|it|this)(?:['’]?s| is| was| looks) )?"
+                    r"(?:way |far |much |a bit |now ){0,2}(?:too|horrible|ugly|awful|silly|dumb)\b", re.IGNORECASE)
 _ASKED = frozenset({"value", "step", "part", "noun", "covering"})   # kinds of words about garments
+_SHOWN = re.compile(r" (?:that )?(?:you|we|i) (?:showed|had|saw|gave|found)(?: me| us)?"
+                    r"(?: first| before| earlier| at first)?$")
 _CLAUSE = re.compile(r"[,.;!?\n…]+| and (?=start|begin|go|take|show)")
 _ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", "i", "want", "to", "like", "id",
                      "please",
@@ -45,7 +49,7 @@ def returning(text: str, turns: Sequence[Turn]) -> Act | None:
     wishes = Wishes(turns)
     if (rest := _after(words, _LIKED)) is not None:
         return _liked(without_trail(rest), wishes)
-    said = without_trail(words)
+    said = without_trail(_SHOWN.sub("", " ".join(words)).split())
     back = _after(_without(said, _ASKING), _BACK)
     named = _without(said if back is None else back, frozenset())
     if (rest := _after(named, _BEFORE)) is not None and (edits := _named(rest)):
@@ -65,13 +69,15 @@ def act_after_talk(text: str, turns: Sequence[Turn]) -> Act | None:
     from scratch". Never fails."""
     found: list[Act] = []
     clauses = [one for one in _CLAUSE.split(text[:_MOST_READ + 1]) if one.strip()]
+    last = read_act(clauses[-1]) if clauses else None
+    undoes = last is not None and last.kind in ("undo", "start over")
     for clause in clauses if len(text) <= _MOST_READ else ():
         act = read_act(clause) or returning(clause, turns)
         if act is not None and (act.kind != "others" or len(clause.split()) > 1):   # "no" alone begins much
             found.append(act)
             continue
         asks = any(item.kind in _ASKED for item in read(clause)[0]) or not _wishes().isdisjoint(tokenise(clause))
-        if found or asks or parse_edits(clause).edits:
+        if found or ((asks or parse_edits(clause).edits) and not (undoes and _BLAME.match(clause))):
             return None
     return max(found, key=lambda act: (STRENGTH[act.kind], act.number)) if found and len(clauses) > 1 else None
 
@@ -95,9 +101,10 @@ def _liked(words: Words, wishes: Wishes) -> Act | None:
 
 def _of_one(words: Words) -> tuple[Edit, ...]:
     """What "the red one" and "the version with a belt" name; () where no picture or turn is meant."""
-    if not words or words[0] not in ("the", "that", "those", "my", "our") or not _ONES.intersection(words):
+    if not words or words[0] not in ("the", "that", "those", "my", "our"):
         return ()
-    return _named(tuple(word for word in words if word not in _ONES))
+    edits = _named(tuple(word for word in words if word not in _ONES))
+    return edits if _ONES.intersection(words) or len(edits) > 1 else ()   # "the grey crew necks"
 
 
 def _named(words: Words) -> tuple[Edit, ...]:

@@ -18,6 +18,7 @@ OF_ALL: dict[Act, str] = {
         opnieuw beginnen|zacznij od nowa|最初からやり直して|重新开始|undo everything|back to square one""",
     OTHERS: """Yes!! Have you got any others like that?|Lovely. May I see some different ones along these lines?
         Love it! Show me more please|got anything different?|anything new?|have you got something similar?|any more?
+        can I see some more of these|Lovely! Any more along those lines?|other ones you have? same wishes
         no, the other one|not that|not those|something else|show me others|more like that but others|no|nope
         I'd like to see something else|hmm not those, show me something different please|none of these|wrong one
         etwas anderes|nein, die andere|non, l'autre|pas ça|otra cosa|qualcos'altro|não, o outro|iets anders

@@ -60,6 +60,13 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "stripes that would make an old lady very happy", {"pattern": "stripes pinstripes"}),
     (LONG, "I would like polka dots, and plenty of them", {"pattern": "dots"}),
     (LONG, "wear something green so that we match the leaves", {"colour": "green"}),
+    # Refused in a roundabout way.
+    (SHIRT, "my arthritic fingers can't cope with buttons any more", {"trim": "none"}),
+    (SHIRT, "blue and I have never got on", {"colour": "!blue"}),
+    (TOP, "bows and I have never been friends", {"trim": "none"}),
+    (LONG, "the slim fit can stay on the rack, thanks", {"fit": "regular"}),
+    (SHIRT, "the buttons are the wrong colour, they should be red", {"second_colour": "red", "trim": "buttons"}),
+    (SHIRT, "what would it look like with a bow in place of the buttons?", {"trim": "bow"}),
     # Colours and shapes.
     (SHIRT, "in green checks", {"colour": "green", "pattern": "checks"}),
     (SHIRT, "with green checks", {"second_colour": "green", "pattern": "checks"}),
