@@ -72,7 +72,8 @@ def colour_run(
         return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}", owner_at + 1,
                          None if says_more else owner_at)
     on_it = owner_at + 1 < len(items) and items[owner_at + 1].text == "on"  # "a navy print on it"
-    if owner in ("pattern", "print") and _is_whole(items[owner_at], len(found)) and not added and not on_it:
+    first_said = len(found) == 1 and (place == 0 or _kind(items, place - 1) == "in")   # not "and beige checks"
+    if owner in ("pattern", "print") and _is_whole(items[owner_at], first_said) and not added and not on_it:
         owner = ""
     if not owner and len(found) == 1:
         owner = _owner_before(items, place, negated)
@@ -183,9 +184,9 @@ def _after_with(items: Sequence[ReadItem], place: int) -> bool:
     return _kind(items, look) == "with" or (look >= 0 and items[look].text in _ADDING)
 
 
-def _is_whole(item: ReadItem, colours: int) -> bool:
-    """Whether it may be that of the whole cloth: "a red print", but not "a red print on the front"; "red checks"."""
-    if colours == 1 and item.value_of("pattern") == "checks":
+def _is_whole(item: ReadItem, first_said: bool) -> bool:
+    """Whether it may be that of the whole cloth: "a red print", but not "a red print on the front"; "in red checks"."""
+    if first_said and item.value_of("pattern") == "checks":
         return True
     return bool(_PRINTS & set(item.words)) and not _FRONT & set(item.words)
 

@@ -69,6 +69,8 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (SHIRT, "what would it look like with a bow in place of the buttons?", {"trim": "bow"}),
     # Colours and shapes.
     (SHIRT, "in green checks", {"colour": "green", "pattern": "checks"}),
+    (SHIRT, "brown checks, roomy", {"colour": "brown", "pattern": "checks", "fit": "loose"}),
+    (SHIRT, "has long sleeves and green checks", {"second_colour": "green", "pattern": "checks", "sleeves": "long"}),
     (SHIRT, "with green checks", {"second_colour": "green", "pattern": "checks"}),
     (SHIRT, "green checks on white", {"colour": "white", "second_colour": "green", "pattern": "checks"}),
     (DRESS, "I'd rather the stripes were blue", {"second_colour": "blue"}),
