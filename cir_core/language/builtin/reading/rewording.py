@@ -70,6 +70,17 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"(?:that|it|this|those|them|anything else|the rest|any of that)\b", ""),
         (r"\bwith (?:those|these|the|such|that) ([\w-]+),? (?:\w+ ){1,4}(?:would|will|might|are going to) (?:all )?"
          r"(?:laugh at|make fun of|tease) me\b", r"no \1"),
+        (r"\b(?:with|in) (?:that|those|this|these|such) ([\w-]{3,20}),? (?:i['\u2019]?d|i would) (?:feel|look) like\b",
+         r"no \1,"),
+        (r"\b(?:the )?(\w{3,20}) and (?:i|me)(?: have)? (?:parted ways|fallen out|broken up|split up)\b", r"no \1"),
+        (r"\bmy (?:\w+ )?(?:arms|knees|legs|shoulders|waist|neck|figure) (?:aren|isn)['\u2019]?t what (?:they|it) "
+         r"(?:were|was|used to be)\b", ""),
+        (r"\b(?:too|a bit|a little|rather|far too) old (?:to|for) (?:\w+ ){0,4}(?:with|in|wearing) ", "no "),
+        (r"\bif (?:only )?(?:it|this) (?:didn['\u2019]?t|did not) (hang|cling|swamp|drown|squeeze|flap)\b", r"it \1s"),
+        (r"\b(?:so )?that['\u2019]?s (?:them|those|it|these) (?:off the list|off my list|out|gone)\b", "without them"),
+        (r"\b(?:had|['\u2019]d) better be\b", "should be"),
+        (r"\b(should|must|has to|have to|to) be the (short|long)\b(?! (?:one|sleeve))", r"\1 be \2"),
+        (rf"\b{shaded} it is\b(?! (?:not|too|but)\b)", r"make it \1"),
         (r"\b(?:what|how) (?:would|will|does|might) (?:it|this|that) look(?: like)? (?=with|in)", "show it "),
         (r"\b(?:the |a |an )?(\w{3,20}) and (?:i|me)(?: have|['\u2019]ve)? (?:just )?"
          r"(?:never|don['\u2019]?t|do not|didn['\u2019]?t)"

@@ -42,7 +42,8 @@ _AT_FIRST = tuple(tuple(words.split()) for words in (
     "it began with", "we began with", "i began with",
     "of the one i started with", "of the one we started with", "of the one it started with",
     "of the one i began with", "of the one we began with",
-    "as originally", "from the first picture", "of the first picture", "on the first picture", "in the first picture",
+    "back where it started", "back to where it started", "back where they started", "as originally",
+    "from the first picture", "of the first picture", "on the first picture", "in the first picture",
     "as on the first picture", "back to the original", "back to normal", "back to the start", "to the original",
     "back to how it started", "back to the beginning", "to what it was at first", "to how it was at first"))
 _HAD_BEFORE = tuple(tuple(words.split()) for words in (
@@ -79,7 +80,7 @@ def at_first(words: Words, talk: Talk) -> Pointed | None:
     if not _SAYS_WHEN.intersection(words):
         return None
     plain = (word for word, then in zip_longest(words, words[1:]) if word not in _EMPHASIS and not (
-        word == "very" and then in _SAYS_WHEN))
+        (word == "very" and then in _SAYS_WHEN) or (word in ("which", "that") and then in ("it", "we"))))
     words, rest = _in_short(tuple(plain)), []
     texts: list[str] = []
     missing = ""

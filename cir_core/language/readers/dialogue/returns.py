@@ -20,14 +20,15 @@ from cir_core.types.records import Turn
 
 _MOST_WORDS = 16
 _MOST_READ = 120   # characters
-_BLAME = re.compile(r"\W*(?:(?:ugh|oops|ew|no|nah|hmm?|ok) ){0,2}(?:(?:that|it|this)(?:['’]?s| is| was| looks) )?"
-                    r"(?:way |far |much |a bit |now ){0,2}(?:too|horrible|ugly|awful|silly|dumb)\b", re.IGNORECASE)
+_BETTER_ONES = re.compile(r"(?:\w+ ){0,2}?(the [\w -]{3,30} ones?) (?:was|were|looked) (?:much |so much |far |way )?"
+                          r"(?:better|nicer|prettier|best)", re.IGNORECASE)
+_OF_THAT = re.compile(r"\b(?:put|bring|give|turn|change) (?:it|that|them|those)\b", re.IGNORECASE)   # named before
 _ASKED = frozenset({"value", "step", "part", "noun", "covering"})   # kinds of words about garments
 _SHOWN = re.compile(r" (?:that )?(?:you|we|i) (?:showed|had|saw|gave|found)(?: me| us)?"
                     r"(?: first| before| earlier| at first)?$")
 _CLAUSE = re.compile(r"[,.;!?\n…]+| and (?=start|begin|go|take|show)")
 _ASKING = frozenset({"lets", "let", "us", "can", "could", "would", "you", "we", "i", "want", "to", "like", "id",
-                     "please",
+                     "please", "kindly",
                      "just", "think", "rather", "maybe", "should", "ok", "yeah", "and", "then", "now"})
 _BACK = spoken("back_to")
 _WHERE = spoken("when_it_was")
@@ -65,19 +66,22 @@ def returning(text: str, turns: Sequence[Turn]) -> Act | None:
 
 
 def act_after_talk(text: str, turns: Sequence[Turn]) -> Act | None:
-    """The act that the last clauses of ``text`` ask for, after others that ask for nothing: "this leads nowhere, start
-    from scratch". Never fails."""
+    """The act that the last clauses of ``text`` ask for, after others that ask for nothing, or find fault with what is
+    undone: "this leads nowhere, start from scratch", "a wedding cake! Undo that". Never fails."""
     found: list[Act] = []
     clauses = [one for one in _CLAUSE.split(text[:_MOST_READ + 1]) if one.strip()]
-    last = read_act(clauses[-1]) if clauses else None
-    undoes = last is not None and last.kind in ("undo", "start over")
+    undoes = any((act := read_act(one)) is not None and act.kind in ("undo", "start over") and not _OF_THAT.search(one)
+                 for one in clauses[:_MOST_WORDS])
     for clause in clauses if len(text) <= _MOST_READ else ():
-        act = read_act(clause) or returning(clause, turns)
+        better = _BETTER_ONES.fullmatch(clause.strip())
+        act = read_act(clause) or returning(f"back to {better[1]}" if better else clause, turns)
         if act is not None and (act.kind != "others" or len(clause.split()) > 1):   # "no" alone begins much
             found.append(act)
             continue
+        if read_act(f"undo, {clause}") is not None:
+            continue   # "quickly"
         asks = any(item.kind in _ASKED for item in read(clause)[0]) or not _wishes().isdisjoint(tokenise(clause))
-        if found or ((asks or parse_edits(clause).edits) and not (undoes and _BLAME.match(clause))):
+        if found or ((asks or parse_edits(clause).edits) and not undoes):
             return None
     return max(found, key=lambda act: (STRENGTH[act.kind], act.number)) if found and len(clauses) > 1 else None
 

@@ -8,17 +8,19 @@ from cir_core.language.acts import Act, read_act
 
 UNDO, AGAIN, OTHERS = Act("undo", 1), Act("start over"), Act("others")
 OF_ALL: dict[Act, str] = {
-    UNDO: """Would you kindly return to the previous results?|Hmm, no, take me one step back|Cute! undo
+    UNDO: """jk jk undo lol|Would you kindly return to the previous results?|Hmm, no, take me one step back|Cute! undo
         undo|Undo.|go back|the one before|no wait, undo that please|can you go back?|back please|revert that|nvm
         never mind|forget it|scratch that|that was better before|I liked the previous one better|the way it was before
         rückgängig|mach das bitte rückgängig|zurück|annuler|annule|retour|deshacer|volver atrás|annulla|torna indietro
         desfazer|voltar|ongedaan maken|terug|cofnij|wróć|元に戻す|元に戻してください|一つ前に戻って|撤销|上一步|↩️|🔙""",
-    AGAIN: """start over|from scratch|reset|OK, let's start over|start again from the beginning|forget everything
+    AGAIN: """Wipe the slate clean, I want to begin from scratch.
+        start over|from scratch|reset|OK, let's start over|start again from the beginning|forget everything
         back to the original|new search|noch mal von vorn|recommencer|empezar de nuevo|ricominciare|recomeçar
         opnieuw beginnen|zacznij od nowa|最初からやり直して|重新开始|undo everything|back to square one""",
     OTHERS: """Yes!! Have you got any others like that?|Lovely. May I see some different ones along these lines?
         Love it! Show me more please|got anything different?|anything new?|have you got something similar?|any more?
         can I see some more of these|Lovely! Any more along those lines?|other ones you have? same wishes
+        Anything else that fits the bill? We've seen these.
         no, the other one|not that|not those|something else|show me others|more like that but others|no|nope
         I'd like to see something else|hmm not those, show me something different please|none of these|wrong one
         etwas anderes|nein, die andere|non, l'autre|pas ça|otra cosa|qualcos'altro|não, o outro|iets anders
