@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Engine
 
 from cir_core.errors import StorageError
 from storage.engine.database import waits_for_rows, writing
+from storage.engine.errors import explained
 
 T = TypeVar("T")
 
@@ -22,10 +23,18 @@ T = TypeVar("T")
 @dataclass(eq=False)
 class _Write:
     work: Callable[[Connection], Any]
-    settled: Event = field(default_factory=Event)   # committed, rolled back, or never begun
-    committed: bool = False
     result: Any = None
-    refused: StorageError | None = None             # no transaction could begin
+    error: Exception | None = None   # of this work alone
+
+
+@dataclass(eq=False)
+class _Batch:
+    """Writes of one transaction, in the order in which their threads came."""
+
+    writes: list[_Write] = field(default_factory=list)
+    begun: bool = False
+    error: BaseException | None = None   # nothing of it was committed, or it is not known
+    ended: Event = field(default_factory=Event)
 
 
 class SharedWrites:
@@ -34,54 +43,68 @@ class SharedWrites:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._lock = Lock()
-        self._waiting: list[_Write] = []   # the first one's thread takes the database's lock for all
+        self._open: _Batch | None = None   # can be joined; its first thread takes the lock for all
 
     def run(self, work: Callable[[Connection], T]) -> T:
         """As ``work`` in a transaction of its own (``writing``): on disk on return, or an error and nothing written.
 
-        If anything fails in a shared transaction, it is rolled back, and each ``work`` of it is called once more, in
-        one of its own; so ``work`` changes nothing but the database.
+        Works run once, in the order of the calls that wait at the same time; each has a savepoint, so that one that
+        fails does not concern the others.
         """
         if waits_for_rows(self._engine):
             with writing(self._engine) as connection:
                 return work(connection)
         mine = _Write(work)
-        with self._lock:
-            self._waiting.append(mine)
-            leads = len(self._waiting) == 1
-        if leads:
-            self._write_all(mine)
-        else:
-            mine.settled.wait()
-        if mine.refused is not None:
-            raise StorageError(str(mine.refused), mine.refused.told) from mine.refused
-        if not mine.committed:
-            with writing(self._engine) as connection:
-                mine.result = work(connection)
+        batch = self._wrote(mine)
+        if isinstance(batch.error, StorageError) and not batch.begun and batch.writes[0] is not mine:
+            batch = self._wrote(mine)   # another thread's patience for the lock ended, not this one's
+        if batch.error is not None:
+            if batch.writes[0] is mine:
+                raise batch.error
+            told = batch.error.told if isinstance(batch.error, StorageError) else ""
+            raise StorageError(str(batch.error), told) from batch.error
+        if mine.error is not None:
+            raise mine.error
         result: T = mine.result
         return result
 
-    def _write_all(self, mine: _Write) -> None:
-        """Raises what ``mine`` raised if it was alone, and what no transaction could begin for."""
-        taken: list[_Write] = []
-        committed, refused = False, None
+    def _wrote(self, mine: _Write) -> _Batch:
+        """The batch that ``mine`` was written in, when it has ended."""
+        with self._lock:
+            batch = self._open = self._open or _Batch()
+            batch.writes.append(mine)
+        if batch.writes[0] is mine:
+            self._write(batch)
+        else:
+            batch.ended.wait()
+        return batch
+
+    def _write(self, batch: _Batch) -> None:
         try:
             with writing(self._engine) as connection:
-                taken = self._take()
-                for one in taken:
-                    one.result = one.work(connection)
-            committed = True
+                self._close(batch)
+                batch.begun = True
+                if len(batch.writes) == 1:
+                    batch.writes[0].result = batch.writes[0].work(connection)
+                else:
+                    for one in batch.writes:
+                        self._do(one, connection)
         except BaseException as error:
-            if not taken and isinstance(error, StorageError):
-                refused = error
-            if len(taken) < 2 or not isinstance(error, Exception):
-                raise
+            batch.error = error
         finally:
-            for one in taken or self._take():
-                one.committed, one.refused = committed, refused
-                one.settled.set()
+            self._close(batch)
+            batch.ended.set()
 
-    def _take(self) -> list[_Write]:
+    def _do(self, one: _Write, connection: Connection) -> None:
+        try:
+            with explained(self._engine.url), connection.begin_nested():
+                one.result = one.work(connection)
+        except Exception as error:
+            if not connection.connection.dbapi_connection.in_transaction:   # type: ignore[union-attr]
+                raise   # a full disk ends the whole transaction
+            one.error = error
+
+    def _close(self, batch: _Batch) -> None:
         with self._lock:
-            taken, self._waiting = self._waiting, []
-        return taken
+            if self._open is batch:
+                self._open = None

@@ -201,13 +201,11 @@ class SqlStudyStore:
             admit=admit))
 
     def save_draft(self, study_id: str, draft: Draft, *, sticky_fields: Collection[str] = ()) -> None:
-        check_study_texts(draft)
-        with writing(self.engine) as connection:
-            put_draft(connection, study_id, draft, sticky_fields)
+        check_study_texts(draft)   # in one queue with saves: an older draft does not come after an answer
+        self._writes.run(lambda connection: put_draft(connection, study_id, draft, sticky_fields))
 
     def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
-        with writing(self.engine) as connection:
-            remove_draft(connection, study_id, item_id, annotator)
+        self._writes.run(lambda connection: remove_draft(connection, study_id, item_id, annotator))
 
     def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
         with reading(self.engine) as connection:

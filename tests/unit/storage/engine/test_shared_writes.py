@@ -67,14 +67,20 @@ def at_once(path, engine, works):
     with locked(path):
         for number, thread in enumerate(threads, start=1):
             thread.start()
-            wait_for(lambda number=number: len(writes._waiting) == number)
+            wait_for(lambda number=number: waiting(writes) == number)
     for thread in threads:
         thread.join()
     return outcomes
 
 
-def adding(x, error=None):
+def waiting(writes):
+    return len(writes._open.writes) if writes._open else 0
+
+
+def adding(x, error=None, *, tries=None):
     def work(connection):
+        if tries is not None:
+            tries.append(x)
         connection.exec_driver_sql("INSERT INTO t VALUES (?)", (x,))
         if error is not None:
             raise error
@@ -89,57 +95,66 @@ def test_those_who_wait_share_a_transaction_in_order_and_each_gets_its_result(pa
     assert len(commits) == 1
 
 
-def test_who_fails_is_told_and_the_others_are_written(path, engine, commits):
-    wrong = SearchError("no")
-    outcomes = at_once(path, engine, [adding("a"), adding("b", wrong), adding("c")])
-    assert [found for found, _ in outcomes] == ["A", wrong, "C"]
-    assert "a" in outcomes[0][1] and "c" in outcomes[2][1] and sorted(on_disk(path)) == ["a", "c"]
-    assert len(commits) == 2    # in transactions of their own
+def test_who_fails_is_told_and_the_others_are_written_once_and_in_order(path, engine, commits):
+    wrong, tries = SearchError("no"), []
+    works = [adding("a", tries=tries), adding("b", wrong, tries=tries), adding("c", tries=tries)]
+    assert at_once(path, engine, works) == [("A", ["a", "c"]), (wrong, ["a", "c"]), ("C", ["a", "c"])]
+    assert tries == ["a", "b", "c"] and len(commits) == 1
 
 
 def test_a_row_that_the_database_refuses_is_no_fault_of_the_others(path, engine):
     (one, _), (other, _), (third, _) = at_once(path, engine, [adding("a"), adding("a"), adding("c")])
-    assert third == "C" and sorted(on_disk(path)) == ["a", "c"]
-    refused = one if other == "A" else other
-    assert {one, other} == {"A", refused} and isinstance(refused.__cause__, IntegrityError)
+    assert (one, third) == ("A", "C") and on_disk(path) == ["a", "c"]
+    assert isinstance(other, StorageError) and isinstance(other.__cause__, IntegrityError)
+
+
+def test_nobody_is_told_that_all_is_well_where_the_transaction_is_gone(path, engine):
+    def ended(connection):
+        connection.exec_driver_sql("ROLLBACK")   # as SQLite does itself on a full disk
+        raise OSError("full")
+
+    outcomes = at_once(path, engine, [adding("a"), ended, adding("c")])
+    assert all(isinstance(found, Exception) for found, _ in outcomes)
+    assert on_disk(path) == []
 
 
 def test_a_single_write_that_fails_is_tried_once(path, engine, commits):
     tries = []
-
-    def work(connection):
-        adding("a")(connection)
-        tries.append(1)
-        raise KeyError("a")
-
     writes = SharedWrites(engine)
     with pytest.raises(KeyError):
-        writes.run(work)
-    assert len(tries) == 1 and on_disk(path) == [] and not commits
+        writes.run(adding("a", KeyError("a"), tries=tries))
+    assert tries == ["a"] and on_disk(path) == [] and not commits
     assert writes.run(adding("b")) == "B" and on_disk(path) == ["b"]
 
 
-def test_all_who_wait_are_told_at_once_that_the_lock_was_not_got(engine, monkeypatch):
-    writes, tries, refused = SharedWrites(engine), [], []
+@pytest.mark.parametrize(("refusals", "written"), [(1, 2), (2, 0)])
+def test_the_end_of_one_threads_patience_is_not_that_of_all(path, engine, monkeypatch, refusals, written):
+    """The first is told that it did not get the lock; the others wait once more."""
+    writes, tries, outcomes, whole = SharedWrites(engine), [], {}, writing
 
     @contextmanager
-    def busy(_engine):
+    def busy(of):
         tries.append(1)
-        wait_for(lambda: len(writes._waiting) == 3)
-        raise StorageError("other threads kept writing", "try again")
-        yield
+        wait_for(lambda: waiting(writes) == 4 - len(tries))
+        if len(tries) <= refusals:
+            raise StorageError("other threads kept writing", "try again")
+        with whole(of) as connection:
+            yield connection
 
-    def run():
-        with pytest.raises(StorageError, match="kept writing") as found:
-            writes.run(adding("a"))
-        refused.append(found.value.told)
+    def run(x):
+        try:
+            outcomes[x] = writes.run(adding(x))
+        except StorageError as error:
+            outcomes[x] = error.told
 
     monkeypatch.setattr("storage.engine.shared_writes.writing", busy)
-    threads = [threading.Thread(target=run) for _ in range(3)]
-    for thread in threads:
+    threads = [threading.Thread(target=run, args=(x,)) for x in "abc"]
+    for number, thread in enumerate(threads, start=1):
         thread.start()
+        wait_for(lambda number=number: waiting(writes) == number or len(tries) > 1)
     for thread in threads:
         thread.join()
-    assert tries == [1] and refused == ["try again"] * 3
+    assert sorted(on_disk(path)) == sorted(x for x in "abc" if outcomes[x] == x.upper())
+    assert len(on_disk(path)) == written and outcomes["a"] == "try again"
     monkeypatch.undo()
-    assert writes.run(adding("b")) == "B"    # nothing is left behind
+    assert writes.run(adding("z")) == "Z"    # nothing is left behind
