@@ -23,8 +23,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     words = table("constructions")
     colour = f"(?:{'|'.join(sorted(_colour_words(), key=len, reverse=True))})"
     shaded = rf"((?:(?:dark|light|pale|bright)[- ])?{colour})"
-    edged, severed, praised, qualities = ("|".join(listed(words[name])) for name in (
-        "edged", "severed", "praised", "qualities"))
+    edged, severed, praised, qualities, flattering = ("|".join(listed(words[name])) for name in (
+        "edged", "severed", "praised", "qualities", "flattering"))
     owner = "|".join(_owner_words())
     portions, touches = ("|".join(listed(words[name])) for name in ("portions", "touches"))
     asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
@@ -58,7 +58,7 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"\1 this"),
         (rf"(^|[\s,;])[-\u2212\u2013](?=(?:{owner})s?\b)", r"\1without "),   # "-bow +belt"
         (rf"^ ?[-\u2212\u2013] (?=(?:{owner}|sleeve|collar|pocket)s?\W*$)", "without "),
-        (rf"\b(?:{severed})(?: off)? (?:the|those|these|that|its|both) ([\w -]{{3,20}}?) off\b(?! (?:a|some|an)\b)",
+        (rf"\b(?:{severed})(?: off)? (?:the|those|these|that|its|both) ([\w -]{{3,20}}?) off\b(?! (?:a|some|an|the)\b)",
          r"remove the \1"),
         (rf"\b(?:{severed}) off (?=(?:the|those|these|that|its|both) (?:{owner}|sleeve|collar)s?\b)", "remove "),
         (r"\b(forget|scrap|ditch|cancel|undo) ((?:the|that|those) [\w-]+(?: [\w-]+)?),? and "
@@ -70,11 +70,11 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"(?:that|it|this|those|them|anything else|the rest|any of that)\b", ""),
         (r"\bwith (?:those|these|the|such|that) ([\w-]+),? (?:\w+ ){1,4}(?:would|will|might|are going to) (?:all )?"
          r"(?:laugh at|make fun of|tease) me\b", r"no \1"),
+        (r"\b(?:(?:would |will |['\u2019]d )?makes? me|,? ?i(?:['\u2019]?d| would)?) (?:look|feel) like "
+         rf"(?:an? |the )?(?:\w+ )?(?:{flattering})\b", " please"),
         (r"\b(?:with|in) (?:that|those|this|these|such) ([\w-]{3,20}),? (?:i['\u2019]?d|i would) (?:feel|look) like\b",
          r"no \1,"),
-        (r"\b(?:the )?(\w{3,20}) and (?:i|me)(?: have)? (?:parted ways|fallen out|broken up|split up)\b", r"no \1"),
-        (r"\bmy (?:\w+ )?(?:arms|knees|legs|shoulders|waist|neck|figure) (?:aren|isn)['\u2019]?t what (?:they|it) "
-         r"(?:were|was|used to be)\b", ""),
+        (r"\b(?:my|the) [\w ]{2,20} (?:aren|isn)['\u2019]?t what (?:they|it) (?:were|was|used to be)\b", ""),
         (r"\b(?:too|a bit|a little|rather|far too) old (?:to|for) (?:\w+ ){0,4}(?:with|in|wearing) ", "no "),
         (r"\bif (?:only )?(?:it|this) (?:didn['\u2019]?t|did not) (hang|cling|swamp|drown|squeeze|flap)\b", r"it \1s"),
         (r"\b(?:so )?that['\u2019]?s (?:them|those|it|these) (?:off the list|off my list|out|gone)\b", "without them"),
@@ -82,16 +82,16 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (r"\b(should|must|has to|have to|to) be the (short|long)\b(?! (?:one|sleeve))", r"\1 be \2"),
         (rf"\b{shaded} it is\b(?! (?:not|too|but)\b)", r"make it \1"),
         (r"\b(?:what|how) (?:would|will|does|might) (?:it|this|that) look(?: like)? (?=with|in)", "show it "),
-        (r"\b(?:the |a |an )?(\w{3,20}) and (?:i|me)(?: have|['\u2019]ve)? (?:just )?"
-         r"(?:never|don['\u2019]?t|do not|didn['\u2019]?t)"
-         r"(?: really)? (?:got|get|gotten|go|agree|mix|been friends|clicked|seen eye)"
-         r"(?: on| along| together| to eye)?\b", r"no \1"),
+        (rf"\b({colour}|(?:{owner}|sleeve|collar|turtleneck)s?) and (?:i|me)(?: have|['\u2019]ve)? (?:just )?"
+         r"(?:(?:never|don['\u2019]?t|do not|didn['\u2019]?t)(?: really)? "
+         r"(?:(?:got|get|gotten) (?:on|along)|agree|mix|been friends"
+         r"|clicked|seen eye to eye)|parted ways|fallen out|broken up|split up)\b", r"no \1"),
         (r"\b(the [\w-]+(?: [\w-]+)?) (?:can|may|might as well) stay (?:on|in|at) the "
          r"(?:rack|hanger|shelf|shop|store|wardrobe|closet|drawer)\b", r"without \1"),
         (r"\b(the [\w-]+) (?:is|are) (?:in )?(?:the|a) wrong (?:colour|color|shade)[,.;]?(?: and| so)? (?:it|they) "
          r"(?:should|must|ought to|needs? to|has to|have to|could)(?: be)?\b", r"\1 should be"),
         (r"\b(?:laugh|laughs|laughed|makes? fun|made fun) (?:at|of) (?=(?:the|my|those|these|that)\b)", "hate "),
-        (r"\b(the|falling|autumn) leaves\b(?! (?:me|my|the|a|it)\b)", r"\1 foliage"),
+        (r"\b(?:the|falling|autumn) leaves\b(?! (?:me|my|the|a|it)\b)", ""),   # "match the leaves": nothing leaves
         (r"\b(?:i['\u2019]d|we['\u2019]d|i would|we would) (?:rather|prefer|prefer it if|like it if|love it if) "
          r"(the [\w-]+|its [\w-]+) (?:was|were|is|are|be)\b(?! not\b)",
          r"make \1"),

@@ -297,7 +297,7 @@ def respell(word: str) -> tuple[str, ...]:
         return tuple(meant_by.split())
     if len(word) < 3 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
         return (word,)
-    shorter = (_DRAWN_OUT.sub(letters, word) for letters in (r"\1", r"\1\1"))
+    shorter = (_DRAWN_OUT.sub(letters, word) for letters in (r"\1\1", r"\1"))   # "loose", not "lose"
     if (said := next((one for one in shorter if one != word and one in known), None)) is not None:
         return (said,)    # "loooonger"
     stem = word.removesuffix("less")

@@ -22,6 +22,8 @@ _MOST_WORDS = 16
 _MOST_READ = 120   # characters
 _BETTER_ONES = re.compile(r"(?:\w+ ){0,2}?(the [\w -]{3,30} ones?) (?:was|were|looked) (?:much |so much |far |way )?"
                           r"(?:better|nicer|prettier|best)", re.IGNORECASE)
+_WISHING = re.compile(r"\b(?:want|need|please|prefer|give|show|make|rather|can i|could i|may i|let['’]?s)\b",
+                      re.IGNORECASE)
 _OF_THAT = re.compile(r"\b(?:put|bring|give|turn|change) (?:it|that|them|those)\b", re.IGNORECASE)   # named before
 _ASKED = frozenset({"value", "step", "part", "noun", "covering"})   # kinds of words about garments
 _SHOWN = re.compile(r" (?:that )?(?:you|we|i) (?:showed|had|saw|gave|found)(?: me| us)?"
@@ -81,7 +83,7 @@ def act_after_talk(text: str, turns: Sequence[Turn]) -> Act | None:
         if read_act(f"undo, {clause}") is not None:
             continue   # "quickly"
         asks = any(item.kind in _ASKED for item in read(clause)[0]) or not _wishes().isdisjoint(tokenise(clause))
-        if found or ((asks or parse_edits(clause).edits) and not undoes):
+        if found or ((asks or parse_edits(clause).edits) and (not undoes or _WISHING.search(clause))):
             return None
     return max(found, key=lambda act: (STRENGTH[act.kind], act.number)) if found and len(clauses) > 1 else None
 

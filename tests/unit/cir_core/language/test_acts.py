@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cir_core.language.acts import Act, read_act
+from cir_core.language.readers.dialogue.returns import act_after_talk
 
 UNDO, AGAIN, OTHERS = Act("undo", 1), Act("start over"), Act("others")
 OF_ALL: dict[Act, str] = {
@@ -58,3 +59,12 @@ def test_the_strongest_of_several_counts():
     assert read_act("not that, go back") == UNDO
     assert read_act("undo, no, start over") == AGAIN
     assert read_act("not that, in red") is None
+
+
+@pytest.mark.parametrize("text", [
+    "I want the version with the belt, go back", "give me a red one. go back", "not with a belt please, start over",
+    "I miss the colour it had at the start, can you put that back", "it is for a wedding, show me others",
+    "no stripes, something else", "undo that and make it red", "nope, red please",
+])
+def test_talk_that_asks_for_something_is_not_left_out_for_an_act(text):
+    assert read_act(text) is None and act_after_talk(text, ()) is None
