@@ -3,6 +3,7 @@
     python -m benchmarks.training encoder --out FOLDER [--from ENCODER]
     python -m benchmarks.training known FOLDER --out FILE [--encoder ENCODER]
     python -m benchmarks.training reader FOLDER --out FILE [--encoder ENCODER]
+    python -m benchmarks.training intents --out FILE [--texts FOLDER]
 
 Training takes hours on two cores and resumes where it stopped; the others take minutes.
 """
@@ -35,7 +36,17 @@ def main(arguments: list[str] | None = None) -> None:
     reader.add_argument("folder", type=Path, help="where the garments are drawn")
     reader.add_argument("--out", type=Path, required=True, help="output file")
     reader.add_argument("--encoder", default="atelier", help="the encoder that was trained")
+    intents = commands.add_parser("intents", help="train what reads acts and attitudes in requests: "
+                                  "cir_core/language/intents.safetensors")
+    intents.add_argument("--out", type=Path, required=True, help="output file")
+    intents.add_argument("--texts", type=Path, help="folder of texts to train on (default: those of cirque)")
     options = parser.parse_args(arguments)
+    if options.what == "intents":
+        from benchmarks.training.intents import FOLDER, train
+        from cir_core.language.intents import save
+
+        save(train(options.texts or FOLDER), options.out)
+        return
     if options.what == "reader":
         from benchmarks.training.learned_reader import train_reader
         from cir_core.encoders import load_encoder

@@ -13,6 +13,7 @@ from cir_core.language.builtin.reading.attitudes import judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.constructions import constructed
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
+from cir_core.language.builtin.reading.felt import felt
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import (
     Operators,
@@ -109,6 +110,12 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
 @lru_cache(maxsize=256)
 def parse_edits(text: str) -> Edits:
     """The edits requested by ``text``. Never fails: words that are not understood become extras."""
+    edits = read_by_rules(text)
+    return edits if is_foreign(text) or translate(text).pieces else felt(edits, text)
+
+
+def read_by_rules(text: str) -> Edits:
+    """The same without the classifier of attitudes."""
     if is_foreign(text):
         text = " ".join(text.split())
         return Edits(extras=(text,), unused=(text,), notes=(FOREIGN, used_as_typed([text])))

@@ -1,0 +1,143 @@
+"""Acts in words that no table has, by the classifier of :mod:`cir_core.language.intents`: "my husband preferred it a
+moment ago", "is this really all there is". What the text names decides whether it can be meant, and which turn."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from cir_core.language.acts import Act
+from cir_core.language.builtin.reading.edits import Edit, target
+from cir_core.language.builtin.reading.felt import things
+from cir_core.language.builtin.reading.foreign import translate
+from cir_core.language.builtin.reading.parse import parse_edits
+from cir_core.language.intents import THING, classifier, of_acts
+from cir_core.language.readers.dialogue.earlier import resolve
+from cir_core.language.readers.dialogue.wishes import Wishes
+from cir_core.language.readers.scene import Scene
+from cir_core.types.records import Turn
+
+#: Probability of an act from which it is taken: where the rules make nothing of the text, something, and something
+#: that does not fit to the act.
+ALONE, BESIDE, AGAINST = 0.4, 0.6, 0.85
+_MOST_WORDS = 60
+_BACK = ("undo", "start over", "earlier")   # those that show an earlier turn
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_TURN = ("one|turn|step|search|result|suggestion|answer|try|attempt|round|set|batch|lot|page|idea|request|time|version"
+         "|option|pick|choice|list|look|thing|change|move|message")
+_NTH = re.compile(rf"\b({'|'.join(_ORDINALS)}|[1-9](?:st|nd|rd|th)) (?:\w+ )?(?:{_TURN})e?s?\b")
+_NAMED = re.compile(rf"\b(?:turn|step|search|round|number|request|answer) (?:number |no )?([1-9]|{'|'.join(_NUMBERS)})\b")
+_AGO = re.compile(rf"\b({'|'.join(_NUMBERS)}|couple of|couple|few|[1-9]) (?:{_TURN})e?s? (?:ago|earlier|back|before)\b")
+_STEPS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple of|couple|[2-9]) (?:{_TURN})e?s?\b")
+_TWICE = re.compile(r"\btwice\b")
+_START = re.compile(r"\b(?:first|start|beginning|originally|initially|outset)\b")
+_ALL = re.compile(r"\b(?:everything|outset|beginning|anew|slate|square one|scratch|blank|all of it|"
+                  r"when (?:i|we) (?:opened|came|arrived|started|began))\b")
+_BEFORE = re.compile(r"\bbefore\b")
+_ONLY = re.compile(r"\b(?:only|just|merely|nothing but)\b")
+
+_TO_VALUE = re.compile(rf"\bback to {THING}")   # "back to yellow", which is a wish, unlike "back to the yellow one"
+
+Pair = tuple[str, str]
+
+
+def intended(text: str, turns: Sequence[Turn]) -> Act | None:
+    """The act that ``text`` most probably asks for after ``turns`` (of a branch, the last is shown); None for a
+    request, for talk, and where there are no turns. Never fails."""
+    said = translate(text).text
+    words, places = things(said)
+    plain = " ".join(words)
+    if not turns or not words or len(words) > _MOST_WORDS or _TO_VALUE.search(plain):
+        return None
+    likely = classifier("acts").probabilities(of_acts(words))
+    wishes, named = Wishes(turns), [pair for pair in places if pair[0] != "category"]
+    back = sum(likely[kind] for kind in _BACK)
+    if likely["others"] > max(back, likely["wish"], likely["talk"]):
+        return Act("others") if likely["others"] >= _least("others", text, said, named, wishes) else None
+    if back < max(ALONE, likely["wish"], likely["talk"]):
+        return None
+    kind = max(_BACK, key=lambda one: likely[one])
+    if kind != "start over" and back >= _least("earlier", text, said, named, wishes) and (
+            number := _turn(plain, named, wishes)) is not None:
+        return Act("turn", number) if number else Act("start over")
+    if kind == "earlier":
+        if named or back < AGAINST:
+            return None
+        kind = "undo"   # "show me the earlier ones"
+    if back < _least(kind, text, said, named, wishes):
+        return None
+    return Act("start over") if kind == "start over" or _ALL.search(plain) else Act("undo", _steps(plain))
+
+
+def _least(kind: str, text: str, said: str, named: Sequence[Pair], wishes: Wishes) -> float:
+    """The probability that is needed of ``kind``; over 1 where the text names a part, of which the readers of dialogues
+    know more."""
+    of_part = any(not value for _, value in named)
+    if of_part and kind != "earlier":
+        return 2.0
+    read = resolve(said, Scene(wishes.turns, wishes.turns[-1].reference_id, _uncaptioned))
+    understood = read is not None and not any(note.startswith("not understood") for note in read.notes)
+    if understood or of_part or not (kind == "earlier" or _fits(kind, named, wishes)):
+        return AGAINST
+    return BESIDE if parse_edits(text).edits or kind == "earlier" else ALONE
+
+
+def _uncaptioned(image_ids: Sequence[str]) -> list[str]:
+    return [""] * len(image_ids)
+
+
+def _fits(kind: str, named: Sequence[Pair], wishes: Wishes) -> bool:
+    """Whether what a text names can be what the act is about: all of it was asked for, for an undo in the last turn."""
+    edits: Sequence[Edit] = wishes.last if kind == "undo" else [edit for some in wishes.edits for edit in some]
+    return {pair for edit in edits for pair in _pairs(edit)}.issuperset(named)
+
+
+def _pairs(edit: Edit) -> list[Pair]:
+    return [(edit.group, one) for one in (edit.value, *edit.either)]
+
+
+def _steps(text: str) -> int:
+    found = _STEPS.search(text)
+    return _number(found[1]) if found else 2 if _TWICE.search(text) else 1
+
+
+def _number(word: str) -> int:
+    for words in (_NUMBERS, _ORDINALS):
+        if word in words:
+            return words.index(word) + 1
+    return int(word[0]) if word[0].isdigit() else 3 if word == "few" else 2
+
+
+def _turn(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
+    """The number of the turn before the last one that the text means, by its number or by what it ``named``; 0 for the
+    beginning."""
+    shown, number = len(wishes.turns), None
+    if found := _NTH.search(text) or _NAMED.search(text):
+        number = _number(found[1])
+    elif found := _AGO.search(text):
+        number = shown - _number(found[1])
+    elif named:
+        number = _by_wishes(text, named, wishes)
+    return number if number is not None and 0 <= number < shown else None
+
+
+def _by_wishes(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
+    """By values that were asked for or refused; a part stands for what was asked of it."""
+    shown = len(wishes.turns)
+    parts = {group for group, value in named if not value}
+    asked = [{pair for edit in edits for pair in (*_pairs(edit), *(
+        [(target(edit), "")] if target(edit) in parts else []))} for edits in wishes.edits]
+    if _BEFORE.search(text):
+        first = next((at for at in range(shown, 0, -1) if asked[at - 1].intersection(named)), None)
+        return None if first is None else first - 1
+    holding = [wishes.holding(number) for number in range(shown + 1)]
+    had = [len({pair for edit in held.values() for pair in _pairs(edit)}.intersection(named)) for held in holding]
+    if _ONLY.search(text):
+        alone = [number for number in range(1, shown) if had[number] and len(holding[number]) == had[number]]
+        return alone[0] if alone else None
+    best = max(had[1:shown], default=0)
+    if not best or had[shown] >= best:
+        return None
+    numbers = [number for number in range(1, shown) if had[number] == best]
+    return numbers[0] if _START.search(text) else numbers[-1]
