@@ -3,7 +3,7 @@
     python -m benchmarks.training encoder --out FOLDER [--from ENCODER]
     python -m benchmarks.training known FOLDER --out FILE [--encoder ENCODER]
     python -m benchmarks.training reader FOLDER --out FILE [--encoder ENCODER]
-    python -m benchmarks.training intents --out FILE [--texts FOLDER]
+    python -m benchmarks.training intents --out FILE [--measure]
 
 Training takes hours on two cores and resumes where it stopped; the others take minutes.
 """
@@ -39,13 +39,17 @@ def main(arguments: list[str] | None = None) -> None:
     intents = commands.add_parser("intents", help="train what reads acts and attitudes in requests: "
                                   "cir_core/language/intents.safetensors")
     intents.add_argument("--out", type=Path, required=True, help="output file")
-    intents.add_argument("--texts", type=Path, help="folder of texts to train on (default: those of cirque)")
+    intents.add_argument("--measure", action="store_true", help="also read the texts of each "
+                         "writer without training on them")
     options = parser.parse_args(arguments)
     if options.what == "intents":
-        from benchmarks.training.intents import FOLDER, train
+        from benchmarks.training.intents import by_writer, train
         from cir_core.language.intents import save
 
-        save(train(options.texts or FOLDER), options.out)
+        save(train(), options.out)
+        for share in by_writer() if options.measure else ():
+            print(f"{share.name}, {share.label}: {share.count:,} texts, found {share.found:.3f}, "
+                  f"right {share.right:.3f}")
         return
     if options.what == "reader":
         from benchmarks.training.learned_reader import train_reader

@@ -20,14 +20,16 @@ from cir_core.language.builtin.reading.edits import Edit
 from cir_core.language.builtin.reading.felt import things
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.parse import read_by_rules
-from cir_core.language.intents import ACTS, ATTITUDES, ROWS, THIS, WordClassifier, of_acts, of_attitudes, rows_of
+from cir_core.language.builtin.reading.rewording import plain_text
+from cir_core.language.intents import ACTS, ATTITUDES, ROWS, THING, WordClassifier, of_acts, of_attitudes, rows_of
 from cir_core.sample.atelier.catalogue import catalogue
 from cir_core.sample.atelier.relative import relative_captions
 from cir_core.sample.request_file import WrittenTurn, read_request_file
 
 FOLDER = Path(__file__).with_name("intents")
 REQUESTS = Path(__file__).parents[1] / "requests"
-MENDED = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh")
+MENDED = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
+          "twelfth", "thirteenth")
 _ACTS = {"undo": "undo", "other": "others", "back": "earlier", "start over": "start over"}
 _THING = re.compile(r"\[([-+=?@])([^\[\]]*)\]")
 _STRENGTH = 15.0   # C of scikit-learn, the inverse of the penalty
@@ -64,13 +66,17 @@ class Line:
 
     def _attitudes(self) -> Iterator[Example]:
         found = list(_THING.finditer(self.marked))
+        plain = plain_text(self.text)
         edits = read_by_rules(self.text).edits if found else ()
         for one in found:
-            before, after = (_THING.sub(r"\2", self.marked[part]) for part in (
-                slice(one.start()), slice(one.end(), None)))
-            words = [*things(before)[0], THIS, *things(after)[0]]
-            features = of_attitudes(words, words.index(THIS), read_as(edits, read_by_rules(one[2]).edits))
-            yield Example(tuple(features), one[1])
+            named = read_by_rules(one[2]).edits
+            words, places = things(plain)
+            at = next((places.get((edit.group, edit.value), []) for edit in named), [])
+            if len(at) != 1:
+                before, after = (things(_THING.sub(r"\2", self.marked[part]))[0] for part in (
+                    slice(one.start()), slice(one.end(), None)))
+                words, at = [*before, THING, *after], [len(before)]
+            yield Example(tuple(of_attitudes(words, at[0], read_as(edits, named))), one[1])
 
 
 def read_as(edits: Sequence[Edit], named: Sequence[Edit]) -> str:
@@ -118,7 +124,7 @@ def captioned() -> Iterator[Example]:
 
 def _wanted(turn: WrittenTurn) -> Iterator[Example]:
     """Of each value that is named once, by what the turn wants."""
-    words, places = things(turn.text)
+    words, places = things(plain_text(turn.text))
     edits = read_by_rules(turn.text).edits
     for (group, value), at in places.items():
         values = turn.wants.get(group, "").split("|") if len(at) == 1 else []
@@ -137,6 +143,9 @@ def examples(texts: Mapping[str, Sequence[Line]]) -> dict[str, list[Example]]:
     }
 
 
+_LABELS = {"acts": ACTS, "attitudes": ATTITUDES}
+
+
 def fitted(some: Sequence[Example], labels: Sequence[str]) -> WordClassifier:
     """Rare acts weigh as much as wishes; how often a thing is refused is kept as it is."""
     from scipy.sparse import csr_matrix
@@ -150,11 +159,10 @@ def fitted(some: Sequence[Example], labels: Sequence[str]) -> WordClassifier:
     codes = [present.index(one.label) for one in some]
     weight = "balanced" if labels is ACTS else None
     model = LogisticRegression(C=_STRENGTH, max_iter=_STEPS, class_weight=weight).fit(table, codes)
-    return WordClassifier(tuple(present), model.coef_.T.astype(np.float16).astype(np.float32),
-                          model.intercept_.astype(np.float32))
-
-
-_LABELS = {"acts": ACTS, "attitudes": ATTITUDES}
+    weights, offsets = model.coef_.T, model.intercept_
+    if len(present) == 2:   # scikit-learn keeps the second alone
+        weights, offsets = np.hstack([0 * weights, weights]), np.append(0, offsets)
+    return WordClassifier(tuple(present), weights.astype(np.float16).astype(np.float32), offsets.astype(np.float32))
 
 
 def train(folder: Path = FOLDER) -> dict[str, WordClassifier]:
@@ -164,17 +172,36 @@ def train(folder: Path = FOLDER) -> dict[str, WordClassifier]:
     return {name: fitted([*some, *more[name]], _LABELS[name]) for name, some in examples(texts).items()}
 
 
-def by_writer(name: str, folder: Path = FOLDER) -> Iterator[tuple[str, str, float]]:
-    """Of classifier ``name``, for each example the true label, the label that is read, and its probability, by a
-    classifier that was trained on the other files."""
+@dataclass(frozen=True)
+class Share:
+    """Of the examples of a label, ``found`` are read as it with a probability of at least ½; of all that are, ``right``
+    have it."""
+
+    name: str
+    label: str
+    count: int
+    found: float
+    right: float
+
+
+def by_writer(folder: Path = FOLDER) -> Iterator[Share]:
+    """The texts of each writer read by classifiers that were trained without them."""
     texts = {path.stem: lines(path) for path in sorted(folder.glob("*.txt"))}
-    more = dict(zip(_LABELS, written(), strict=True))[name]
-    for writer in texts:
-        held_out = examples({writer: texts[writer]})[name]
-        if held_out:
+    for name, more in zip(_LABELS, written(), strict=True):
+        pairs = list[tuple[str, str]]()
+        for writer in texts:
+            held_out = examples({writer: texts[writer]})[name]
             others = examples({one: some for one, some in texts.items() if one != writer})[name]
-            model = fitted([*others, *more], _LABELS[name])
-            for one in held_out:
-                found = model.probabilities(one.features)
-                best = max(found, key=lambda label: found[label])
-                yield one.label, best, found[best]
+            if held_out:
+                model = fitted([*others, *more], _LABELS[name])
+                pairs += [(one.label, _likeliest(model, one)) for one in held_out]
+        for label in _LABELS[name]:
+            of_label, read = [pair for pair in pairs if pair[0] == label], [pair for pair in pairs if pair[1] == label]
+            right = sum(pair[0] == label for pair in read)
+            if of_label:
+                yield Share(name, label, len(of_label), right / len(of_label), right / len(read) if read else 0.0)
+
+
+def _likeliest(model: WordClassifier, one: Example) -> str:
+    """The label with a probability of at least ½, or none."""
+    return next((label for label, p in model.probabilities(one.features).items() if p >= 0.5), "")

@@ -8,7 +8,6 @@ from typing import Literal
 
 from cir_core.language.acts import Act, read_act
 from cir_core.language.readers.dialogue.intended import intended
-from cir_core.language.readers.dialogue.returns import act_after_talk, returning
 from cir_core.types.records import SearchSession, Turn
 
 NOTHING_EARLIER = "nothing earlier to go back to"
@@ -29,7 +28,7 @@ def meant(text: str, session: SearchSession | None, turn_id: str | None) -> Act 
     """The act that ``text`` asks for where the turn ``turn_id`` of ``session`` is shown (None: none is); None for a
     request. Never fails."""
     turns = session.path_to(turn_id) if session and turn_id else ()
-    return read_act(text) or returning(text, turns) or act_after_talk(text, turns) or intended(text, turns)
+    return read_act(text) or intended(text, turns)
 
 
 def outcome(act: Act, session: SearchSession | None, turn_id: str | None) -> Outcome:

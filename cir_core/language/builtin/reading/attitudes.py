@@ -68,16 +68,30 @@ def _clauses(items: Sequence[ReadItem]) -> list[list[ReadItem]]:
     return [clause for clause in found if clause]
 
 
+_TOLERATING = frozenset({"mind", "object", "regret"})
+_TELLING = frozenset({"value", "step", "bad", "more", "less", "other"})
+
+
 def _reasoned(items: Sequence[ReadItem]) -> list[ReadItem]:
     """"Not floral because flowers are for curtains": what a reason names once more is not wished for by that."""
     found: list[ReadItem] = []
     named: set[tuple[str, str]] = set()
-    reason = False
-    for item in items:
-        reason = item.kind != "break" and (reason or item.text in ("because", "since"))
+    reason, bare = False, 0   # where a reason ends that names nothing which could be wished for
+    for place, item in enumerate(items):
+        begins = not reason and item.text in ("because", "since")
+        reason = item.kind != "break" and (reason or begins)
+        if begins:
+            told = _until_end(items[place + 1 :])
+            bare = 0 if any(one.kind in _TELLING for one in told) else place + 1 + len(told)
+            if any(one.kind == "step" for one in told):
+                item = ReadItem(Sense("break"), item.words)   # "not this, because the neckline is too low"
         if not reason:
             named.update(item.sense.pairs)
-        found.append(_muted(item) if reason and named.intersection(item.sense.pairs) else item)
+        if reason and named.intersection(item.sense.pairs):
+            item = _muted(item)
+        elif reason and place < bare and item.kind in ("part", "not"):
+            item = ReadItem(Sense("stop"), item.words)   # "since the cut won't"
+        found.append(item)
     return found
 
 
@@ -94,11 +108,19 @@ def _disliked(items: Sequence[ReadItem]) -> list[ReadItem]:
         ahead = next((one for one in items[place + 1 :] if one.kind != "bad"), None)
         if denied and item.kind == "word" and found[-1].kind == "not" and after is not None and after.text == "enough":
             continue   # "not tall enough for long dresses"
-        infinitive = denied and item.kind == "word" and found[-1].kind == "to" and any(
-            _is_thing(one) for one in items[place + 1 : place + 5])   # "to fiddle with buttons"
+        infinitive = denied and item.kind == "word" and _leads_on(found, item, after) and any(
+            _is_thing(one) for one in items[place + 1 : place + 5])
         if not infinitive and not (denied and item.kind == "bad" and ahead is not None and _is_thing(ahead)):
             found.append(item)
     return found
+
+
+def _leads_on(before: Sequence[ReadItem], verb: ReadItem, after: ReadItem | None) -> bool:
+    """"Not to fiddle with buttons", "not to be strangled by a collar", "not carry a picture": the negation is of what
+    comes next."""
+    last = next((item for item in reversed(before) if item.kind != "verb"), before[-1])
+    return last.kind == "to" or (before[-1].kind == "not" and verb.text not in _TOLERATING and after is not None
+                                 and after.kind in ("a", "the"))
 
 
 def _is_lament(items: Sequence[ReadItem], place: int) -> bool:
@@ -186,8 +208,8 @@ def _forwards(items: Sequence[ReadItem]) -> list[ReadItem]:
     waits = ""   # what the clause has so far: "alike" after "look like", "bad" after a complaint
     for item in items:
         before = found[-1] if found else None
-        if item.kind in _ENDS or (waits == "bad" and (
-                item.kind in ("and", "verb", "more", "less", "step", "keep") or item.text in _WISHING)):
+        if item.kind in _ENDS or item.text in _WISHING or (waits == "bad" and (
+                item.kind in ("and", "verb", "more", "less", "step", "keep"))):
             waits = ""
         elif item.kind == "bad" and not any(_is_thing(one) for one in _since_end(found)):
             waits = "bad"

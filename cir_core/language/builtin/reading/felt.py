@@ -8,11 +8,10 @@ from dataclasses import replace
 
 from cir_core.language.builtin.reading.edits import Edit, Edits
 from cir_core.language.builtin.reading.reader import read
+from cir_core.language.builtin.reading.rewording import plain_text
 from cir_core.language.intents import THING, classifier, of_attitudes
 
-#: Probability from which a value that is read as wanted is refused: in a text of which every word was understood, and in
-#: others.
-PLAINLY, REFUSED = 0.7, 0.5
+REFUSED = 0.7   # probability from which a value that is read as wanted is refused
 _MOST_WORDS = 40
 
 
@@ -32,20 +31,26 @@ def things(text: str) -> tuple[list[str], dict[tuple[str, str], list[int]]]:
 
 
 def felt(edits: Edits, text: str) -> Edits:
-    """``edits`` of ``text``, with a value that is wanted by them taken for refused where the classifier is sure."""
-    if not any(edit.operation == "set" for edit in edits.edits):
+    """``edits`` of ``text``, with a value that is wanted by them taken for refused where the classifier is sure, and
+    where there are words that the rules do not know."""
+    text = plain_text(text)
+    items, _ = read(text)
+    if not any(edit.operation == "set" for edit in edits.edits) or all(item.kind != "word" for item in items):
         return edits
     words, places = things(text)
     if len(words) > _MOST_WORDS:
         return edits
-    named = [(edit.group, edit.value) for edit in edits.edits]
-    sure = REFUSED if edits.unused else PLAINLY
-    return replace(edits, edits=tuple(
-        Edit("drop", *pair)
-        if edit.operation == "set" and edit.group != "category" and named.count(pair) == 1
-        and len(at := places.get(pair, ())) == 1 and _refused(words, at[0]) >= sure else edit
-        for edit, pair in zip(edits.edits, named, strict=True)))
+    owner = any(edit.of_trim for edit in edits.edits)   # of the colour in "the bow goes pink"
+    found = []
+    for edit in edits.edits:
+        pair = (edit.group, edit.value)
+        at = places.get(pair, [])
+        once = len(at) == 1 and sum((one.group, one.value) == pair for one in edits.edits) == 1
+        refused = once and edit.operation == "set" and edit.group != "category" and not (
+            owner and edit.group in ("pattern", "trim")) and _refused(words, at[0])
+        found.append(Edit("drop", *pair) if refused else edit)
+    return replace(edits, edits=tuple(found))
 
 
-def _refused(words: Sequence[str], place: int) -> float:
-    return classifier("attitudes").probabilities(of_attitudes(words, place, "set"))["-"]
+def _refused(words: Sequence[str], place: int) -> bool:
+    return classifier("attitudes").probabilities(of_attitudes(words, place, "set"))["-"] >= REFUSED

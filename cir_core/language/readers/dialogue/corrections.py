@@ -172,7 +172,7 @@ def _meant(said: Words, words: Words) -> Words | None:
         if rest and not any(edit.operation == "set" for edit in edits_in(in_words(words[:place]))):
             return without_lead(rest)
     for ending in (("i", "meant"), ("i", "mean")):
-        if words[-2:] == ending:
+        if words[-2:] == ending and (ending[1] == "meant" or said[:1] != words[:1]):   # "neither long nor short I mean"
             return without_trail(words[:-2])
     first, _, second = " ".join(words).partition(" , ")
     if second and first.startswith("not ") and part_of(first.split()[1:]) and (part := part_of(second.split())):

@@ -4,7 +4,7 @@ moment ago", "is this really all there is". What the text names decides whether 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from cir_core.language.acts import Act
 from cir_core.language.builtin.reading.edits import Edit, target
@@ -17,9 +17,9 @@ from cir_core.language.readers.dialogue.wishes import Wishes
 from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Turn
 
-#: Probability of an act from which it is taken: where the rules make nothing of the text, something, and something
-#: that does not fit to the act.
-ALONE, BESIDE, AGAINST = 0.4, 0.6, 0.85
+#: Probability of an act from which it is taken: where the rules make nothing of the text, something, something that does
+#: not fit to the act, and where they find an earlier turn in it.
+ALONE, BESIDE, AGAINST, FOUND = 0.4, 0.6, 0.9, 0.95
 _MOST_WORDS = 60
 _BACK = ("undo", "start over", "earlier")   # those that show an earlier turn
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -32,10 +32,10 @@ _AGO = re.compile(rf"\b({'|'.join(_NUMBERS)}|couple of|couple|few|[1-9]) (?:{_TU
 _STEPS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple of|couple|[2-9]) (?:{_TURN})e?s?\b")
 _TWICE = re.compile(r"\btwice\b")
 _START = re.compile(r"\b(?:first|start|beginning|originally|initially|outset)\b")
-_ALL = re.compile(r"\b(?:everything|outset|beginning|anew|slate|square one|scratch|blank|all of it|"
+_ALL = re.compile(r"\b(?:everything|outset|beginning|anew|wipe (?:the|my) slate|slate clean|square one|from scratch|blank|all of it|"
                   r"when (?:i|we) (?:opened|came|arrived|started|began))\b")
-_BEFORE = re.compile(r"\bbefore\b")
-_ONLY = re.compile(r"\b(?:only|just|merely|nothing but)\b")
+_BEFORE = re.compile(rf"\bbefore\b[^.]*{THING}")
+_ONLY = re.compile(r"\b(?:only|just|merely|nothing but|all (?:i|id|ive|we|wed))\b")
 
 _TO_VALUE = re.compile(rf"\bback to {THING}")   # "back to yellow", which is a wish, unlike "back to the yellow one"
 
@@ -59,7 +59,8 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
         return None
     kind = max(_BACK, key=lambda one: likely[one])
     if kind != "start over" and back >= _least("earlier", text, said, named, wishes) and (
-            number := _turn(plain, named, wishes)) is not None:
+            number := _turn(plain, named, wishes)) is not None and (
+            back >= AGAINST or not named or _differs_in(number, named, wishes)):
         return Act("turn", number) if number else Act("start over")
     if kind == "earlier":
         if named or back < AGAINST:
@@ -74,11 +75,14 @@ def _least(kind: str, text: str, said: str, named: Sequence[Pair], wishes: Wishe
     """The probability that is needed of ``kind``; over 1 where the text names a part, of which the readers of dialogues
     know more."""
     of_part = any(not value for _, value in named)
-    if of_part and kind != "earlier":
+    if of_part and kind not in ("undo", "earlier"):
         return 2.0
-    read = resolve(said, Scene(wishes.turns, wishes.turns[-1].reference_id, _uncaptioned))
-    understood = read is not None and not any(note.startswith("not understood") for note in read.notes)
-    if understood or of_part or not (kind == "earlier" or _fits(kind, named, wishes)):
+    understood = resolve(said, Scene(wishes.turns, wishes.turns[-1].reference_id, _uncaptioned)) is not None
+    if _ALL.search(said.lower()) and kind == "start over":
+        return BESIDE if parse_edits(text).edits else ALONE
+    if understood:
+        return FOUND
+    if (kind == "earlier" and of_part) or not (kind == "earlier" or _fits(kind, named, wishes)):
         return AGAINST
     return BESIDE if parse_edits(text).edits or kind == "earlier" else ALONE
 
@@ -90,7 +94,7 @@ def _uncaptioned(image_ids: Sequence[str]) -> list[str]:
 def _fits(kind: str, named: Sequence[Pair], wishes: Wishes) -> bool:
     """Whether what a text names can be what the act is about: all of it was asked for, for an undo in the last turn."""
     edits: Sequence[Edit] = wishes.last if kind == "undo" else [edit for some in wishes.edits for edit in some]
-    return {pair for edit in edits for pair in _pairs(edit)}.issuperset(named)
+    return {pair for edit in edits for pair in (*_pairs(edit), (target(edit), ""))}.issuperset(named)
 
 
 def _pairs(edit: Edit) -> list[Pair]:
@@ -126,18 +130,34 @@ def _by_wishes(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
     """By values that were asked for or refused; a part stands for what was asked of it."""
     shown = len(wishes.turns)
     parts = {group for group, value in named if not value}
-    asked = [{pair for edit in edits for pair in (*_pairs(edit), *(
+    asked = [{pair for edit in edits if edit.operation != "drop" or target(edit) in parts for pair in (*_pairs(edit), *(
         [(target(edit), "")] if target(edit) in parts else []))} for edits in wishes.edits]
     if _BEFORE.search(text):
         first = next((at for at in range(shown, 0, -1) if asked[at - 1].intersection(named)), None)
         return None if first is None else first - 1
     holding = [wishes.holding(number) for number in range(shown + 1)]
-    had = [len({pair for edit in held.values() for pair in _pairs(edit)}.intersection(named)) for held in holding]
+    had = _had(holding, named, refused=False)
+    if not any(had):
+        had = _had(holding, named, refused=True)   # "when I'd only said no flowers"
     if _ONLY.search(text):
         alone = [number for number in range(1, shown) if had[number] and len(holding[number]) == had[number]]
         return alone[0] if alone else None
     best = max(had[1:shown], default=0)
-    if not best or had[shown] >= best:
+    first = _START.search(text)
+    if not best or (had[shown] >= best and not first):
         return None
     numbers = [number for number in range(1, shown) if had[number] == best]
-    return numbers[0] if _START.search(text) else numbers[-1]
+    return numbers[0] if first else numbers[-1]
+
+
+def _differs_in(number: int, named: Sequence[Pair], wishes: Wishes) -> bool:
+    """Whether what was asked since the turn ``number`` is of the attributes that are ``named`` alone, so that nothing
+    else is lost."""
+    now, then = wishes.holding(len(wishes.turns)), wishes.holding(number)
+    return {group for group in {*now, *then} if now.get(group) != then.get(group)} <= {group for group, _ in named}
+
+
+def _had(holding: Sequence[Mapping[str, Edit]], named: Sequence[Pair], *, refused: bool) -> list[int]:
+    """How many of the values ``named`` hold after each number of turns."""
+    return [len({pair for edit in held.values() if (edit.operation == "drop") is refused for pair in _pairs(edit)}
+                .intersection(named)) for held in holding]

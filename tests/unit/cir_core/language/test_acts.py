@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cir_core.language.acts import Act, read_act
-from cir_core.language.readers.dialogue.returns import act_after_talk
+from cir_core.language.readers.dialogue.intended import intended
 
 UNDO, AGAIN, OTHERS = Act("undo", 1), Act("start over"), Act("others")
 OF_ALL: dict[Act, str] = {
@@ -67,4 +67,4 @@ def test_the_strongest_of_several_counts():
     "no stripes, something else", "undo that and make it red", "nope, red please",
 ])
 def test_talk_that_asks_for_something_is_not_left_out_for_an_act(text):
-    assert read_act(text) is None and act_after_talk(text, ()) is None
+    assert read_act(text) is None and intended(text, ()) is None

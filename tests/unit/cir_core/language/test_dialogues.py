@@ -14,7 +14,7 @@ from cir_core.garments.lexicon import BY_KEY, NONE, describe
 from cir_core.language.acts import read_act
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.wanted import understand
-from cir_core.language.readers.dialogue.returns import act_after_talk, returning
+from cir_core.language.readers.dialogue.intended import intended
 from cir_core.language.readers.garments import GarmentReader
 from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Hit
@@ -69,7 +69,7 @@ def talk(dialogue: dict, *, moves: bool) -> list[tuple[str, list[str]]]:
     for number, (text, after) in enumerate(dialogue["turns"]):
         kind, values, named = expected(after, first)
         turns = [one.turn for one in path]
-        act = read_act(text) or returning(text, turns) or act_after_talk(text, turns)
+        act = read_act(text) or intended(text, turns)
         if kind in ("act", "again"):
             assert act is not None, text
             if kind == "act":

@@ -7,14 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from cir_core.language.acts import Act
-from cir_core.language.readers.dialogue.returns import returning
+from cir_core.language.readers.dialogue.intended import intended
 from cir_core.language.readers.dialogue.wishes import Wishes
 from cir_core.sessions.acts import meant
 from cir_core.types.records import SearchSession
 
 
 def turns(*said):
-    return [SimpleNamespace(number=number, modification_text=text, composition=None)
+    return [SimpleNamespace(number=number, modification_text=text, composition=None, reference_id="r", further=(), hits=())
             for number, text in enumerate(said, start=1)]
 
 
@@ -58,11 +58,11 @@ def test_what_a_turn_was_read_as_counts_not_what_was_typed():
     ("I liked the buttons one more", None),    # something else was asked since
 ])
 def test_a_turn_is_named_by_what_it_asked_for(text, act):
-    assert returning(text, turns(*NAVY)) == act
+    assert intended(text, turns(*NAVY)) == act
 
 
 def test_an_earlier_value_that_was_liked_more_is_shown_where_nothing_else_was_asked_since():
-    assert returning("I liked the navy one more", turns("in navy", "in red")) == Act("turn", 1)
+    assert intended("I liked the navy one more", turns("in navy", "in red")) == Act("turn", 1)
 
 
 def test_before_any_turn_only_whole_texts_are_acts():
