@@ -16,8 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
+from cir_core.language.builtin.reading.attitudes import things
 from cir_core.language.builtin.reading.edits import Edit
-from cir_core.language.builtin.reading.felt import things
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.parse import read_by_rules
 from cir_core.language.builtin.reading.rewording import plain_text
@@ -29,7 +29,7 @@ from cir_core.sample.request_file import WrittenTurn, read_request_file
 FOLDER = Path(__file__).with_name("intents")
 REQUESTS = Path(__file__).parents[1] / "requests"
 MENDED = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh",
-          "twelfth", "thirteenth")
+          "twelfth", "thirteenth", "fourteenth")
 _ACTS = {"undo": "undo", "other": "others", "back": "earlier", "start over": "start over"}
 _THING = re.compile(r"\[([-+=?@])([^\[\]]*)\]")
 _STRENGTH = 15.0   # C of scikit-learn, the inverse of the penalty

@@ -92,8 +92,9 @@ def _letters(words: Iterable[str]) -> Iterator[str]:
 def save(classifiers: Mapping[str, WordClassifier], path: Path) -> None:
     from safetensors.numpy import save_file
 
+    kinds = {"weights": np.float16, "offsets": np.float32}
     tensors = {f"{name}.{part}": np.ascontiguousarray(getattr(one, part), dtype=kind)
-               for name, one in classifiers.items() for part, kind in (("weights", np.float16), ("offsets", np.float32))}
+               for name, one in classifiers.items() for part, kind in kinds.items()}
     save_file(tensors, path, {name: json.dumps(one.labels) for name, one in classifiers.items()})
 
 

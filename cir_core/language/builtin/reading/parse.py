@@ -9,11 +9,10 @@ from functools import cache, lru_cache
 
 from cir_core.garments.lexicon import NONE
 from cir_core.garments.tables import listed, table
-from cir_core.language.builtin.reading.attitudes import judged
+from cir_core.language.builtin.reading.attitudes import felt, judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.constructions import constructed
 from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
-from cir_core.language.builtin.reading.felt import felt
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import (
     Operators,

@@ -20,39 +20,53 @@ def plain_text(text: str) -> str:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    words = table("constructions")
-    colour = f"(?:{'|'.join(sorted(_colour_words(), key=len, reverse=True))})"
-    shaded = rf"((?:(?:dark|light|pale|bright)[- ])?{colour})"
-    edged, severed, praised, qualities, flattering = ("|".join(listed(words[name])) for name in (
-        "edged", "severed", "praised", "qualities", "flattering"))
-    owner = "|".join(_owner_words())
-    portions, touches = ("|".join(listed(words[name])) for name in ("portions", "touches"))
-    asked = "|".join(listed(words["asked"])).replace("'", "['\u2019]?")
-    up, down = ("|".join(listed(words[name])) for name in ("above", "below"))
+    return tuple((re.compile(pattern, re.IGNORECASE), plainer) for pattern, plainer in (*_of_things(), *_of_opinions()))
+
+
+def _colour() -> str:
+    return f"(?:{'|'.join(sorted(_colour_words(), key=len, reverse=True))})"
+
+
+def _shaded() -> str:
+    return rf"((?:(?:dark|light|pale|bright)[- ])?{_colour()})"
+
+
+def _any_of(name: str) -> str:
+    """The words of that name in the table of constructions."""
+    return "|".join(listed(table("constructions")[name]))
+
+
+def _of_things() -> list[tuple[str, str]]:
+    """What is where, in which colour, and how it runs."""
+    colour, shaded, owner = _colour(), _shaded(), "|".join(_owner_words())
+    edged, portions, touches, fruit, up, down = map(_any_of, (
+        "edged", "portions", "touches", "fruit", "above", "below"))
+    edges = r"\b(edges|edging|hems|cuffs|trim) (?:(?:is|are|were) )?(?:set off|picked out|done|finished|outlined) in "
+    lines = r"\b(?:stripes|lines|bands),? (?:the (?:ones|kind|sort) )?"
     half = r"(?:half|part|bit|section|portion) (?:(?:is|in|should be|to be|made|being) )*(?:in )?"
     is_ = r"(?:['\u2019]s| is| are|['\u2019]re)"
     goes = r"(?:(?:should|must|can|could|to|be|become|becomes|go|turn|in|into|made|changed|please|rather|now) )+"
     runs = r"(?:that |which )?(?:(?:run|runs|running|go|goes|going|are|set|laid) )?(?:from )?(?:the )?"
-    found = [
-        (rf"\b(?:stripes|lines|bands) {runs}(?:top to (?:bottom|toe|hem)|up and down|downwards?|lengthwise|lengthways|"
+    saggy = (r"\b(?:this|it|this one|that|that one|the whole thing)(?:['\u2019]s| is| looks| feels| hangs)(?: \w+)? "
+             r"like a (?:potato )?(?:sack|tent|bag|curtain|blanket)\b")
+    return [
+        (rf"\b(no|without|nothing) ({colour}) and (?={colour}(?: *$| *[,.;!?]| (?:too|either|please)\b))",
+         r"\1 \2 or "),
+        (rf"\b(skip|drop|lose|forget|scrap|ditch) the ((?:{owner}|{colour})s?), (?=(?:{owner}|{colour})s?\W*$)",
+         r"no \2, but "),
+        (rf"^((?:the )?(?:{owner}|{colour}|sleeve|collar)s?),? (?:i['\u2019]?d|i would|we['\u2019]?d|we would) "
+         r"(?:rather )?(?:leave out|skip|avoid|lose|drop|do without|not have|not wear)\b", r"no \1"),
+        (r"\b(?:greeny|greenish|green)[- ]blue\b|\b(?:bluey|bluish|blueish)[- ]green\b", "teal"),
+        (rf"\bcolours? of (?:a |an |the |ripe |fresh )*({fruit})s\b", r"colour of \1"),
+        (edges + r"(?:another|a different|a contrasting|a second) colou?r\b", r"contrast \1"),
+        (rf"{edges}({colour})\b", r"\2 \1"),
+        (rf"\b({colour}) and ({colour}) are (?:both )?(?:out|off|banned|no good|not for me)\b", r"without \1 or \2"),
+        (rf"\b((?:normal|regular|straight|slim|fitted|tight) (?:fit|cut))\b([^.]{{1,20}}?){saggy}", r"\1\2"),
+        (saggy, "it is too loose"),
+        (rf"{lines}{runs}(?:top to (?:bottom|toe|hem)|up and down|downwards?|lengthwise|lengthways|"
          r"neck to hem|shoulder to hem|head to toe)\b", "vertical stripes"),
-        (rf"\b(?:stripes|lines|bands) {runs}(?:side to side|left to right|sideways|across|round the body)\b",
+        (rf"{lines}{runs}(?:side to side|left to right|sideways|across|round the body)\b",
          "horizontal stripes"),
-        (r"\b(more|less) of an? (?=(?:[\w-]+ )?(?:fit|cut|neckline|neck|shape|length|look)\b)", r"a \1 "),
-        (r"\ba more (?=(?:snug|tight|slim|loose|relaxed|regular|fitted|straight) (?:fit|cut)\b)", "a "),
-        (r"\bhugs? (?:the|my|your|her|his) (?:figure|body|curves|shape)\b(?! more)", "figure hugging"),
-        (r"\b(?:would not|wouldn['\u2019]?t|will not|won['\u2019]?t|can['\u2019]?t|cannot|could not|couldn['\u2019]?t)"
-         r" (?:ever )?(?:say no to|object to|mind seeing|refuse|turn down|resist|be opposed to|be against|get enough of"
-         r"|(?:live|do|go|be) without)\b", "would like"),
-        (r"\b(?:would|could|will|['\u2019]d) (?:be (?:so |really )?(?:sick|dope|fire|lit|wicked|killer|insane|ace)"
-         r"|(?:really |nicely )?(?:finish|round|set) (?:it|this|them|everything|the look) off(?: \w+ly)?)\b", "please"),
-        (r"\b(no|nothing|not|without|never|hate) ([^.!?;]{2,80}?)[,;]? (?:and |nor )?(?:i['\u2019]?d say |i say )?"
-         r"(?:the )?same (?:goes |applies |is true )?(?:for|to|of|with) (?!the (?:sleeves|colour|rest)\b)", r"\1 \2, no "),
-        (r"\bas (it|they) (?:was|were) (?:on|in|with|for|at) the (?:very )?(?:first|original) (?:one|picture|photo|image)\b",
-         r"as \1 was at first"),
-        (r"^((?:the |a |an )?[\w-]+(?: [\w-]+)?),?(?: (?:is|are|can be|could be))?(?: now)? optional\b", r"forget \1"),
-        (r"\b(?:i )?(?:do not|don['\u2019]?t|no longer) (?:really )?(?:care|mind) how (long|short|tight|loose) it is"
-         r"(?: any ?more| now)?\b", r"forget the \1 bit"),
         (rf"\b{shaded},? where(?:ver)? (?:it|they|there){is_}(?: now)? {shaded}\b", r"\1 instead of \2"),
         (rf"\bwhere(?:ver)? (?:it|they|there){is_} {shaded}(?: now| at the moment)?,? (?:{goes})?{shaded}\b",
          r"\2 instead of \1"),
@@ -67,10 +81,42 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
          r"half \1, half \3"),
         (rf"\b{shaded}[- ](?:{edged})\b(?! (?:in|with)\b)", r"with \1 piping,"),
         *((rf"\b{shaded}-(?:{'|'.join(listed(texts))})\b", rf"with \1 {thing},")
-          for thing, texts in words["things"].items()),
+          for thing, texts in table("constructions")["things"].items()),
         (rf"\b((?:{colour} and )*{colour})[- ](?:on|over)[- ]({colour})\b(?![- ](?:sleeve|collar|cuff|hem))",
          r"\2 with \1"),
         (r" > ", " instead of "),
+        (rf"\b{shaded} (?:{up})\b(.{{1,12}}?)\b{shaded} (?:{down})\b", r"half \1, half \3"),
+        (rf"\b(?:the )?(?:top|upper) {half}{shaded}\b(.{{1,12}}?)\b(?:the )?(?:bottom|lower) {half}{shaded}\b",
+         r"half \1, half \3"),
+    ]
+
+
+def _of_opinions() -> list[tuple[str, str]]:
+    """What is thought of it, and what the person does not say plainly."""
+    colour, shaded, owner = _colour(), _shaded(), "|".join(_owner_words())
+    severed, praised, qualities, flattering, subjects = map(_any_of, (
+        "severed", "praised", "qualities", "flattering", "subjects"))
+    asked = _any_of("asked").replace("'", "['\u2019]?")
+    not_ = (r"\b(?:would not|wouldn['\u2019]?t|will not|won['\u2019]?t|can['\u2019]?t|cannot|could not"
+            r"|couldn['\u2019]?t) ")
+    return [
+        (r"\b(more|less) of an? (?=(?:[\w-]+ )?(?:fit|cut|neckline|neck|shape|length|look)\b)", r"a \1 "),
+        (r"\ba more (?=(?:snug|tight|slim|loose|relaxed|regular|fitted|straight) (?:fit|cut)\b)", "a "),
+        (r"\bhugs? (?:the|my|your|her|his) (?:figure|body|curves|shape)\b(?! more)", "figure hugging"),
+        (not_ + r"(?:ever )?(?:say no to|object to|mind seeing|refuse|turn down|resist|be opposed to|be against"
+         r"|get enough of|(?:live|do|go|be) without)\b", "would like"),
+        (r"\b(?:would|could|will|['\u2019]d) (?:be (?:so |really )?(?:sick|dope|fire|lit|wicked|killer|insane|ace)"
+         r"|(?:really |nicely )?(?:finish|round|set) (?:it|this|them|everything|the look) off(?: \w+ly)?)\b", "please"),
+        (r"\b(no|nothing|not|without|never|hate) ([^.!?;]{2,80}?)[,;]? (?:and |nor )?(?:i['\u2019]?d say |i say )?"
+         r"(?:the )?same (?:goes |applies |is true )?(?:for|to|of|with) (?!the (?:sleeves|colour|rest)\b)",
+         r"\1 \2, no "),
+        (r"\bas (it|they) (?:was|were) (?:on|in|with|for|at) the (?:very )?(?:first|original) "
+         r"(?:one|picture|photo|image)\b",
+         r"as \1 was at first"),
+        (r"^((?:the |a |an )?[\w-]+(?: [\w-]+)?),?(?: (?:is|are|can be|could be))?(?: now)? optional\b",
+         r"forget \1"),
+        (r"\b(?:i )?(?:do not|don['\u2019]?t|no longer) (?:really )?(?:care|mind) how (long|short|tight|loose) it is"
+         r"(?: any ?more| now)?\b", r"forget the \1 bit"),
         (r"\b(?:that |which |it )?(?:would|will|could|'d) (?:really )?make (?:my (?:day|week|year|evening|summer)|"
          r"(?:me|us|him|her|them|someone|everyone|everybody|my \w+|an? [\w ]{2,15}?) (?:very |so |really |extremely )?"
          r"(?:happy|proud|smile|glad))\b", "please"),
@@ -130,16 +176,12 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
         (r"\b(it|this|this one|this dress|this shirt|this top) (?:still )?(?:lacks|misses|is lacking|is missing)\b",
          r"\1 needs"),
         (r"\b(?:i(?:['\u2019]m| am)? miss(?:ing)?|what(?:['\u2019]s| is) missing is)\b(?! (?:out|you)\b)", "i want"),
-        (rf"(^|[,.;:!?] *|\b(?:so|and|but|hi|hello) )(?:{asked}) (?=(?:{'|'.join(listed(words['subjects']))})\b)",
+        (rf"(^|[,.;:!?] *|\b(?:so|and|but|hi|hello) )(?:{asked}) (?=(?:{subjects})\b)",
          r"\1could "),
         (r"\bde-(?=[^\W\d_]{3})", "without "),
         (r"\b(?:picture|imagine|visuali[sz]e|envision) (?=(?:it|this|that|them|me|her|him)\b)", "show "),
         (rf"\b(?:keeps?|kept) (?!(?:{'|'.join(_things_in_ing())})\b)(?=[^\W\d_]{{2,}}ing\b)", "always "),
-        (rf"\b{shaded} (?:{up})\b(.{{1,12}}?)\b{shaded} (?:{down})\b", r"half \1, half \3"),
-        (rf"\b(?:the )?(?:top|upper) {half}{shaded}\b(.{{1,12}}?)\b(?:the )?(?:bottom|lower) {half}{shaded}\b",
-         r"half \1, half \3"),
     ]
-    return tuple((re.compile(pattern, re.IGNORECASE), plainer) for pattern, plainer in found)
 
 
 @cache

@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 
 from cir_core.language.acts import Act
+from cir_core.language.builtin.reading.attitudes import things
 from cir_core.language.builtin.reading.edits import Edit, target
-from cir_core.language.builtin.reading.felt import things
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.intents import THING, classifier, of_acts
@@ -17,27 +17,30 @@ from cir_core.language.readers.dialogue.wishes import Wishes
 from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Turn
 
-#: Probability of an act from which it is taken: where the rules make nothing of the text, something, something that does
-#: not fit to the act, and where they find an earlier turn in it.
+#: Probability of an act from which it is taken: where the rules make nothing of the text; something, but not of all of
+#: it; where what they read does not fit to the act; and where they find an earlier turn in it.
 ALONE, BESIDE, AGAINST, FOUND = 0.4, 0.6, 0.9, 0.95
 _MOST_WORDS = 60
 _BACK = ("undo", "start over", "earlier")   # those that show an earlier turn
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _TURN = ("one|turn|step|search|result|suggestion|answer|try|attempt|round|set|batch|lot|page|idea|request|time|version"
-         "|option|pick|choice|list|look|thing|change|move|message")
+         "|option|pick|choice|list|look|thing|change|move|message|go")
 _NTH = re.compile(rf"\b({'|'.join(_ORDINALS)}|[1-9](?:st|nd|rd|th)) (?:\w+ )?(?:{_TURN})e?s?\b")
-_NAMED = re.compile(rf"\b(?:turn|step|search|round|number|request|answer) (?:number |no )?([1-9]|{'|'.join(_NUMBERS)})\b")
-_AGO = re.compile(rf"\b({'|'.join(_NUMBERS)}|couple of|couple|few|[1-9]) (?:{_TURN})e?s? (?:ago|earlier|back|before)\b")
+_NAMED = re.compile(rf"\b(?:turn|step|search|round|number|request|answer) (?:number |no )?"
+                    rf"([1-9]|{'|'.join(_NUMBERS)})\b")
+_AGO = re.compile(rf"\b({'|'.join(_NUMBERS)}|couple of|couple|few|[1-9]) (?:{_TURN})e?s? "
+                  r"(?:ago|earlier|back|before)\b")
 _STEPS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple of|couple|[2-9]) (?:{_TURN})e?s?\b")
 _TWICE = re.compile(r"\btwice\b")
 _START = re.compile(r"\b(?:first|start|beginning|originally|initially|outset)\b")
-_ALL = re.compile(r"\b(?:everything|outset|beginning|anew|wipe (?:the|my) slate|slate clean|square one|from scratch|blank|all of it|"
-                  r"when (?:i|we) (?:opened|came|arrived|started|began))\b")
-_BEFORE = re.compile(rf"\bbefore\b[^.]*{THING}")
+_ALL = re.compile(r"\b(?:everything|outset|beginning|anew|wipe (?:the|my) slate|slate clean|square one|from scratch"
+                  r"|blank|all of it|when (?:i|we) (?:opened|came|arrived|started|began))\b")
+# Not the picture.
+_ASKED = re.compile(r"\bfirst (?:\w+ ){1,3}(?:asked|wanted|said|searched|typed|requested|told)\b")
 _ONLY = re.compile(r"\b(?:only|just|merely|nothing but|all (?:i|id|ive|we|wed))\b")
 
-_TO_VALUE = re.compile(rf"\bback to {THING}")   # "back to yellow", which is a wish, unlike "back to the yellow one"
+_WISHED = re.compile(rf"\bback to {THING}|(?:^|[.,] ){THING} again\b")   # unlike "back to the yellow one"
 
 Pair = tuple[str, str]
 
@@ -48,7 +51,7 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
     said = translate(text).text
     words, places = things(said)
     plain = " ".join(words)
-    if not turns or not words or len(words) > _MOST_WORDS or _TO_VALUE.search(plain):
+    if not turns or not words or len(words) > _MOST_WORDS or _WISHED.search(plain):
         return None
     likely = classifier("acts").probabilities(of_acts(words))
     wishes, named = Wishes(turns), [pair for pair in places if pair[0] != "category"]
@@ -58,7 +61,7 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
     if back < max(ALONE, likely["wish"], likely["talk"]):
         return None
     kind = max(_BACK, key=lambda one: likely[one])
-    if kind != "start over" and back >= _least("earlier", text, said, named, wishes) and (
+    if (kind != "start over" or _ASKED.search(plain)) and back >= _least("earlier", text, said, named, wishes) and (
             number := _turn(plain, named, wishes)) is not None and (
             back >= AGAINST or not named or _differs_in(number, named, wishes)):
         return Act("turn", number) if number else Act("start over")
@@ -73,22 +76,27 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
 
 def _least(kind: str, text: str, said: str, named: Sequence[Pair], wishes: Wishes) -> float:
     """The probability that is needed of ``kind``; over 1 where the text names a part, of which the readers of dialogues
-    know more."""
+    know more, and for an undo of what the last turn did not ask for: "I liked the stripes, put them back"."""
     of_part = any(not value for _, value in named)
-    if of_part and kind not in ("undo", "earlier"):
+    fits = kind == "earlier" or _fits(kind, named, wishes)
+    if (of_part and kind not in ("undo", "earlier")) or (kind == "undo" and not fits):
         return 2.0
-    understood = resolve(said, Scene(wishes.turns, wishes.turns[-1].reference_id, _uncaptioned)) is not None
+    understood = resolve(said, _scene(wishes.turns)) is not None
     if _ALL.search(said.lower()) and kind == "start over":
         return BESIDE if parse_edits(text).edits else ALONE
     if understood:
         return FOUND
-    if (kind == "earlier" and of_part) or not (kind == "earlier" or _fits(kind, named, wishes)):
+    if (kind == "earlier" and of_part) or not fits:
         return AGAINST
-    return BESIDE if parse_edits(text).edits or kind == "earlier" else ALONE
+    read = parse_edits(text)
+    if kind == "earlier" or not read.edits:
+        return BESIDE if kind == "earlier" else ALONE
+    return BESIDE if read.unused else AGAINST   # "the other way round"
 
 
-def _uncaptioned(image_ids: Sequence[str]) -> list[str]:
-    return [""] * len(image_ids)
+def _scene(turns: Sequence[Turn]) -> Scene:
+    captions = {turn.reference_id: turn.caption for turn in turns}
+    return Scene(turns, turns[-1].reference_id, lambda image_ids: [captions.get(one, "") for one in image_ids])
 
 
 def _fits(kind: str, named: Sequence[Pair], wishes: Wishes) -> bool:
@@ -116,7 +124,8 @@ def _number(word: str) -> int:
 def _turn(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
     """The number of the turn before the last one that the text means, by its number or by what it ``named``; 0 for the
     beginning."""
-    shown, number = len(wishes.turns), None
+    shown = len(wishes.turns)
+    number: int | None = None
     if found := _NTH.search(text) or _NAMED.search(text):
         number = _number(found[1])
     elif found := _AGO.search(text):
@@ -132,7 +141,7 @@ def _by_wishes(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
     parts = {group for group, value in named if not value}
     asked = [{pair for edit in edits if edit.operation != "drop" or target(edit) in parts for pair in (*_pairs(edit), *(
         [(target(edit), "")] if target(edit) in parts else []))} for edits in wishes.edits]
-    if _BEFORE.search(text):
+    if THING in text.partition("before ")[2].partition(".")[0]:
         first = next((at for at in range(shown, 0, -1) if asked[at - 1].intersection(named)), None)
         return None if first is None else first - 1
     holding = [wishes.holding(number) for number in range(shown + 1)]
@@ -143,11 +152,11 @@ def _by_wishes(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
         alone = [number for number in range(1, shown) if had[number] and len(holding[number]) == had[number]]
         return alone[0] if alone else None
     best = max(had[1:shown], default=0)
-    first = _START.search(text)
-    if not best or (had[shown] >= best and not first):
+    earliest = _START.search(text)
+    if not best or (had[shown] >= best and not earliest):
         return None
     numbers = [number for number in range(1, shown) if had[number] == best]
-    return numbers[0] if first else numbers[-1]
+    return numbers[0] if earliest else numbers[-1]
 
 
 def _differs_in(number: int, named: Sequence[Pair], wishes: Wishes) -> bool:

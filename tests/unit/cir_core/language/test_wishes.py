@@ -14,8 +14,8 @@ from cir_core.types.records import SearchSession
 
 
 def turns(*said):
-    return [SimpleNamespace(number=number, modification_text=text, composition=None, reference_id="r", further=(), hits=())
-            for number, text in enumerate(said, start=1)]
+    return [SimpleNamespace(number=number, modification_text=text, composition=None, reference_id="r", caption="",
+                            further=(), hits=()) for number, text in enumerate(said, start=1)]
 
 
 NAVY = ("in navy", "with buttons", "a belt instead of the buttons", "longer")
