@@ -14,7 +14,7 @@ from cir_core.language.builtin.reading.rewording import plain_text
 from cir_core.language.builtin.reading.vocabulary import Sense
 from cir_core.language.intents import THING, classifier, of_attitudes
 
-REFUSED = 0.7   # probability from which a value that is read as wanted is refused
+SURE = 0.7   # probability from which a value that is read as wanted is refused, or only mentioned
 
 _WORDS = table("attitudes")
 _NOT = ReadItem(Sense("not"), ("not",))
@@ -442,8 +442,8 @@ def things(text: str) -> tuple[list[str], dict[tuple[str, str], list[int]]]:
 
 
 def felt(edits: Edits, text: str) -> Edits:
-    """``edits`` of ``text``, with a value that is wanted by them taken for refused where the classifier is sure, and
-    where there are words that the rules do not know."""
+    """``edits`` of ``text``, with a value that is wanted by them taken for refused, or left out as only mentioned, where
+    the classifier is sure, and where there are words that the rules do not know."""
     text = plain_text(text)
     items, _ = read(text)
     if not any(edit.operation == "set" for edit in edits.edits) or all(item.kind != "word" for item in items):
@@ -457,11 +457,13 @@ def felt(edits: Edits, text: str) -> Edits:
         pair = (edit.group, edit.value)
         at = places.get(pair, [])
         once = len(at) == 1 and sum((one.group, one.value) == pair for one in edits.edits) == 1
-        refused = once and edit.operation == "set" and edit.group != "category" and not (
-            owner and edit.group in ("pattern", "trim")) and _refused(words, at[0])
-        found.append(Edit("drop", *pair) if refused else edit)
+        if not once or edit.operation != "set" or edit.group == "category" or (
+                owner and edit.group in ("pattern", "trim")):
+            found.append(edit)
+            continue
+        likely = classifier("attitudes").probabilities(of_attitudes(words, at[0], "set"))
+        if likely["-"] >= SURE:
+            found.append(Edit("drop", *pair))
+        elif likely["?"] < SURE:
+            found.append(edit)
     return replace(edits, edits=tuple(found))
-
-
-def _refused(words: Sequence[str], place: int) -> bool:
-    return classifier("attitudes").probabilities(of_attitudes(words, place, "set"))["-"] >= REFUSED

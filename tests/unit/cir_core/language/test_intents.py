@@ -138,6 +138,10 @@ def test_a_wish_stays_one(text, value):
     assert ("set", value) in of_values(text)
 
 
+def test_what_is_only_mentioned_is_not_asked_for():
+    assert of_values("my neighbour swears by stripes but I want blue") == {("set", "blue")}
+
+
 def test_where_the_rules_know_every_word_they_decide():
     for text in ("the buttons have to be white", "the bow goes pink", "the longest you have"):
         assert parse_edits(text) == read_by_rules(text)
