@@ -105,21 +105,27 @@ def written(folder: Path = REQUESTS) -> tuple[list[Example], list[Example]]:
                 acts.append(Example(tuple(of_acts(things(translate(turn.text).text)[0])), _ACTS.get(turn.act, "wish")))
                 if not is_foreign(turn.text) and not translate(turn.text).pieces:
                     attitudes += _wanted(turn)
-    return acts, [*attitudes, *captioned()]
+    captions = list(captioned())
+    return [*acts, *(Line("wish", text).act for text, _ in captions)], [
+        *attitudes, *(one for text, target in captions for one in _true(text, target))]
 
 
-def captioned() -> Iterator[Example]:
-    """Wishes in relative captions of pairs of garments that the sample does not have."""
+def captioned() -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Relative captions of pairs of garments that the sample does not have, each with the attributes of the target."""
     garments = [one for one in catalogue() if one.split == "train"][: 2 * _PAIRS]
     rng = random.Random(_SEED)
     for reference, target in zip(garments[::2], garments[1::2], strict=True):
         for text in relative_captions(reference.attributes, target.attributes, rng):
-            words, places = things(text)
-            edits = read_by_rules(text).edits
-            for (group, value), at in places.items():
-                if target.attributes[group] == value and len(at) == 1 and (group, value) in [
-                        (edit.group, edit.value) for edit in edits if edit.operation == "set"]:
-                    yield Example(tuple(of_attitudes(words, at[0], "set")), "+")
+            yield text, target.attributes
+
+
+def _true(text: str, target: Mapping[str, str]) -> Iterator[Example]:
+    """Of each value of ``target`` that the rules read in ``text`` as wanted."""
+    words, places = things(text)
+    wanted = [(edit.group, edit.value) for edit in read_by_rules(text).edits if edit.operation == "set"]
+    for pair, at in places.items():
+        if len(at) == 1 and pair in wanted and target[pair[0]] == pair[1]:
+            yield Example(tuple(of_attitudes(words, at[0], "set")), "+")
 
 
 def _wanted(turn: WrittenTurn) -> Iterator[Example]:

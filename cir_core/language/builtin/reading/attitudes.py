@@ -442,8 +442,8 @@ def things(text: str) -> tuple[list[str], dict[tuple[str, str], list[int]]]:
 
 
 def felt(edits: Edits, text: str) -> Edits:
-    """``edits`` of ``text``, with a value that is wanted by them taken for refused, or left out as only mentioned, where
-    the classifier is sure, and where there are words that the rules do not know."""
+    """``edits`` of ``text``, in which a value that is wanted by them is refused, or left out as only mentioned, where
+    the classifier is sure and the rules do not know some of the words."""
     text = plain_text(text)
     items, _ = read(text)
     if not any(edit.operation == "set" for edit in edits.edits) or all(item.kind != "word" for item in items):

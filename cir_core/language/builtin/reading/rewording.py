@@ -99,7 +99,26 @@ def _of_opinions() -> list[tuple[str, str]]:
     asked = _any_of("asked").replace("'", "['\u2019]?")
     not_ = (r"\b(?:would not|wouldn['\u2019]?t|will not|won['\u2019]?t|can['\u2019]?t|cannot|could not"
             r"|couldn['\u2019]?t) ")
+    not_there = r"(?:is not|isn['\u2019]?t|are not|aren['\u2019]?t|has not|hasn['\u2019]?t|does not|doesn['\u2019]?t)"
+    lacks = rf"(?:(?:has )?no|{not_there}(?: it| this)?(?: got| have)?(?: an?| any)?|not(?: have)?(?: an?| any)?) "
+    lament = (r"\b(?:how come|why(?: on earth| the hell)?|too bad|what a (?:shame|pity)|such a shame|it['\u2019]?s a "
+              r"(?:crime|shame|pity|scandal)(?: that)?|the only thing (?:wrong|missing)(?: here)? is(?: that)?)\b,? ")
     return [
+        (rf"{lament}(?:(?:it|this|that|there|is|does|are|it['\u2019]s|the \w+) ){{0,2}}{lacks}", "with "),
+        (r"\b(?:do not|don['\u2019]?t|never) forget (?:about )?(?=(?:the|an?|my|some)\b)", "with "),
+        (r"^(?:is not|isn['\u2019]?t|would not|wouldn['\u2019]?t) (an? [\w -]{3,20}?) (?:be )?"
+         r"(?:nicer|better|prettier|cuter|lovely|nice|smarter)\b", r"\1"),
+        (r"\b(?:is|are) not (?:at all )?bad\b(?: at all)?", "is nice"),
+        (r"\b(?:is|are) (?:not|n['\u2019]t) (?:just|only) for\b", "suits"),
+        (r"\b(?:too |so |very )?(?:naked|boring|incomplete|dull|bare|empty|unfinished|no deal|useless|pointless) "
+         r"without (?:an? |any )?", "with "),
+        (r"^no ([\w -]{3,20}?),? no (?:purchase|deal|sale|money|buy|party)\b", r"with \1"),
+        (rf"\bif (?:it|this|there) {lacks}([\w -]{{3,20}}?),? (?:i['\u2019]?m not|i am not|i won['\u2019]?t|no)\b"
+         r"[^.!?]{0,20}", r"with \1 "),
+        (r"\b(?:there['\u2019]?s no such thing as|(?:you |one )?can['\u2019]?t (?:ever )?have|(?:i )?never have) "
+         r"(?:too many|too much|enough)\b", "with"),
+        (r"\bis(?: not|n['\u2019]?t) (?:too )?much to ask\b", "please"),
+        (r"\b(?:something|anything) else than\b", "not"),
         (r"\b(more|less) of an? (?=(?:[\w-]+ )?(?:fit|cut|neckline|neck|shape|length|look)\b)", r"a \1 "),
         (r"\ba more (?=(?:snug|tight|slim|loose|relaxed|regular|fitted|straight) (?:fit|cut)\b)", "a "),
         (r"\bhugs? (?:the|my|your|her|his) (?:figure|body|curves|shape)\b(?! more)", "figure hugging"),

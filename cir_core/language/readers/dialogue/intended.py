@@ -19,8 +19,8 @@ from cir_core.types.records import Turn
 
 #: Probability of an act from which it is taken: where the rules make nothing of the text; something, but not of all of
 #: it; where what they read does not fit to the act; and where they find an earlier turn in it.
-ALONE, BESIDE, AGAINST, FOUND = 0.4, 0.6, 0.9, 0.95
-_MOST_WORDS = 60
+ALONE, BESIDE, AGAINST, FOUND = 0.5, 0.6, 0.9, 0.95
+_FEWEST_WORDS, _MOST_WORDS = 3, 60   # shorter commands are in the tables
 _BACK = ("undo", "start over", "earlier")   # those that show an earlier turn
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -32,7 +32,9 @@ _NAMED = re.compile(rf"\b(?:turn|step|search|round|number|request|answer) (?:num
 _AGO = re.compile(rf"\b({'|'.join(_NUMBERS)}|couple of|couple|few|[1-9]) (?:{_TURN})e?s? "
                   r"(?:ago|earlier|back|before)\b")
 _STEPS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple of|couple|[2-9]) (?:{_TURN})e?s?\b")
-_TWICE = re.compile(r"\btwice\b")
+_TWICE = re.compile(r"\btwice\b|\b(?:undo|back|ctrl z),? (?:and |then )?(?:undo|back|ctrl z)\b|\bx ?2\b")
+_BACK_BY = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple|few|[2-9]) (?:\w+ )?(?:back|before (?:this|that))\b")
+_WENT_WRONG = re.compile(r"\b(?:mistake|wrong|stupid|silly|cancel|regret|error|shouldnt have|bad idea)\b")
 _START = re.compile(r"\b(?:first|start|beginning|originally|initially|outset)\b")
 _ALL = re.compile(r"\b(?:everything|outset|beginning|anew|wipe (?:the|my) slate|slate clean|square one|from scratch"
                   r"|blank|all of it|when (?:i|we) (?:opened|came|arrived|started|began))\b")
@@ -40,7 +42,8 @@ _ALL = re.compile(r"\b(?:everything|outset|beginning|anew|wipe (?:the|my) slate|
 _ASKED = re.compile(r"\bfirst (?:\w+ ){1,3}(?:asked|wanted|said|searched|typed|requested|told)\b")
 _ONLY = re.compile(r"\b(?:only|just|merely|nothing but|all (?:i|id|ive|we|wed))\b")
 
-_WISHED = re.compile(rf"\bback to {THING}|(?:^|[.,] ){THING} again\b")   # unlike "back to the yellow one"
+# Wishes, unlike "back to the yellow one": "back to yellow", "back to turn 2, but longer".
+_WISHED = re.compile(rf"\bback to (?:{THING}|(?:turn|step|search) \w+ ,)|(?:^|[.,] ){THING} again\b")
 
 Pair = tuple[str, str]
 
@@ -51,7 +54,7 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
     said = translate(text).text
     words, places = things(said)
     plain = " ".join(words)
-    if not turns or not words or len(words) > _MOST_WORDS or _WISHED.search(plain):
+    if not turns or not _FEWEST_WORDS <= len(words) <= _MOST_WORDS or _WISHED.search(plain):
         return None
     likely = classifier("acts").probabilities(of_acts(words))
     wishes, named = Wishes(turns), [pair for pair in places if pair[0] != "category"]
@@ -61,10 +64,11 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
     if back < max(ALONE, likely["wish"], likely["talk"]):
         return None
     kind = max(_BACK, key=lambda one: likely[one])
-    if (kind != "start over" or _ASKED.search(plain)) and back >= _least("earlier", text, said, named, wishes) and (
-            number := _turn(plain, named, wishes)) is not None and (
-            back >= AGAINST or not named or _differs_in(number, named, wishes)):
-        return Act("turn", number) if number else Act("start over")
+    numbered = kind != "start over" or _ASKED.search(plain) or _NAMED.search(plain)
+    if numbered and back >= _least("earlier", text, said, named, wishes):
+        number = _turn(plain, named, wishes)
+        if number is not None and (back >= FOUND or not named or _differs_in(number, named, wishes)):
+            return Act("turn", number) if number else Act("start over")
     if kind == "earlier":
         if named or back < AGAINST:
             return None
@@ -110,7 +114,7 @@ def _pairs(edit: Edit) -> list[Pair]:
 
 
 def _steps(text: str) -> int:
-    found = _STEPS.search(text)
+    found = _STEPS.search(text) or _BACK_BY.search(text)
     return _number(found[1]) if found else 2 if _TWICE.search(text) else 1
 
 
@@ -127,7 +131,7 @@ def _turn(text: str, named: Sequence[Pair], wishes: Wishes) -> int | None:
     shown = len(wishes.turns)
     number: int | None = None
     if found := _NTH.search(text) or _NAMED.search(text):
-        number = _number(found[1])
+        number = _number(found[1]) - bool(_WENT_WRONG.search(text))   # "my third request was a mistake"
     elif found := _AGO.search(text):
         number = shown - _number(found[1])
     elif named:

@@ -72,7 +72,8 @@ def test_lengths_in_every_categorys_words_are_one_value():
 
 
 @pytest.mark.parametrize(("p", "by_reader", "by_texts"), [
-    (0.99, "yes", "yes"), (0.96, "yes", "yes"), (0.6, "not sure", "yes"), (0.4, "not sure", "no"), (0.04, "no", "no"),
+    (0.99, "yes", "yes"), (0.96, "not sure", "yes"), (0.6, "not sure", "yes"), (0.4, "not sure", "no"),
+    (0.04, "not sure", "no"), (0.01, "no", "no"),
 ])
 def test_it_may_be_unsure_and_texts_are_not(p, by_reader, by_texts):
     red = Aspect("colour", "red", captions("colour", "red"), captions("colour", "green"), turn=1)
