@@ -40,6 +40,7 @@ _ALL = re.compile(r"\b(?:everything|outset|beginning|anew|wipe (?:the|my) slate|
                   r"|blank|all of it|when (?:i|we) (?:opened|came|arrived|started|began))\b")
 # Not the picture.
 _ASKED = re.compile(r"\bfirst (?:\w+ ){1,3}(?:asked|wanted|said|searched|typed|requested|told)\b")
+_LIKING = re.compile(r"\b(?:liked?|prefer(?:red)?|loved?)\b")   # no command
 _ONLY = re.compile(r"\b(?:only|just|merely|nothing but|all (?:i|id|ive|we|wed))\b")
 
 # Wishes, unlike "back to the yellow one": "back to yellow", "back to turn 2, but longer".
@@ -67,7 +68,8 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
     numbered = kind != "start over" or _ASKED.search(plain) or _NAMED.search(plain)
     if numbered and back >= _least("earlier", text, said, named, wishes):
         number = _turn(plain, named, wishes)
-        if number is not None and (back >= FOUND or not named or _differs_in(number, named, wishes)):
+        sure = FOUND if _LIKING.search(plain) else AGAINST
+        if number is not None and (back >= sure or not named or _differs_in(number, named, wishes)):
             return Act("turn", number) if number else Act("start over")
     if kind == "earlier":
         if named or back < AGAINST:
