@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks.training.intents import FOLDER, Example, Line, fitted, lines, read_as
 from cir_core.language.acts import Act, read_act
-from cir_core.language.builtin.reading.attitudes import things
+from cir_core.language.builtin.reading.attitudes import SURE, things
 from cir_core.language.builtin.reading.parse import parse_edits, read_by_rules
 from cir_core.language.intents import (
     ACTS,
@@ -195,3 +195,29 @@ def test_an_earlier_turn_is_the_last_that_had_what_is_named_or_the_first():
 def test_lines_of_the_training_texts_are_plain():
     line = Line("wish", "less [-disco], more [+dots]")
     assert line.text == "less disco, more dots"
+
+
+# --- a writer that the classifiers were not trained on ---------------------------------------
+
+UNSEEN = FOLDER / "unseen/writer-15.txt"
+
+
+def test_acts_of_an_unseen_writer_are_found_and_few_others_taken_for_acts():
+    found = [(line.label, likeliest(classifier("acts").probabilities(line.act.features))) for line in lines(UNSEEN)]
+    for label in ("undo", "others", "start over", "earlier"):
+        of_label, read = [one for one in found if one[0] == label], [one for one in found if one[1] == label]
+        assert sum(one[1] == label for one in of_label) >= 0.85 * len(of_label) >= 20
+        assert sum(one[0] == label for one in read) >= 0.9 * len(read)
+
+
+def test_wishes_of_an_unseen_writer_stay_wishes():
+    examples = [one for line in lines(UNSEEN) if line.label == "wish" for one in line.attitudes]
+    wished = [one for one in examples if one.label in ("+", "=") and "read set" in one.features]
+    refused = [one for one in examples if one.label == "-" and "read set" in one.features]
+    model = classifier("attitudes")
+    assert len(wished) > 40 and not [one for one in wished if model.probabilities(one.features)["-"] >= SURE]
+    assert sum(model.probabilities(one.features)["-"] >= SURE for one in refused) >= len(refused) / 2 > 5
+
+
+def likeliest(found):
+    return next((label for label, p in found.items() if p >= 0.5), "")
