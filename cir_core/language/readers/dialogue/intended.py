@@ -11,6 +11,7 @@ from cir_core.language.builtin.reading.attitudes import things
 from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
+from cir_core.language.builtin.reading.reader import read
 from cir_core.language.intents import THING, classifier, of_acts
 from cir_core.language.readers.dialogue.earlier import resolve
 from cir_core.language.readers.dialogue.wishes import Wishes
@@ -71,8 +72,8 @@ def intended(text: str, turns: Sequence[Turn]) -> Act | None:
         sure = FOUND if _LIKING.search(plain) else AGAINST
         if number is not None and (back >= sure or not named or _differs_in(number, named, wishes)):
             return Act("turn", number) if number else Act("start over")
-    if kind == "earlier":
-        if named or back < AGAINST:
+    if kind == "earlier" or _NTH.search(plain):
+        if named or back < AGAINST or _NTH.search(plain):
             return None
         kind = "undo"   # "show me the earlier ones"
     if back < _least(kind, text, said, named, wishes):
@@ -87,6 +88,7 @@ def _least(kind: str, text: str, said: str, named: Sequence[Pair], wishes: Wishe
     fits = kind == "earlier" or _fits(kind, named, wishes)
     if (of_part and kind not in ("undo", "earlier")) or (kind == "undo" and not fits):
         return 2.0
+    kinds = {item.kind for item in read(said)[0]}
     understood = resolve(said, _scene(wishes.turns)) is not None
     if _ALL.search(said.lower()) and kind == "start over":
         return BESIDE if parse_edits(text).edits else ALONE
@@ -94,10 +96,12 @@ def _least(kind: str, text: str, said: str, named: Sequence[Pair], wishes: Wishe
         return FOUND
     if (kind == "earlier" and of_part) or not fits:
         return AGAINST
-    read = parse_edits(text)
-    if kind == "earlier" or not read.edits:
+    if "keep" in kinds or ("pointer" in kinds and kind in ("others", "start over")):
+        return AGAINST   # "keep the rest as it was", "more like the third picture"
+    edits = parse_edits(text)
+    if kind == "earlier" or not edits.edits:
         return BESIDE if kind == "earlier" else ALONE
-    return BESIDE if read.unused else AGAINST   # "the other way round"
+    return BESIDE if edits.unused else AGAINST   # "the other way round"
 
 
 def _scene(turns: Sequence[Turn]) -> Scene:

@@ -169,7 +169,9 @@ def test_an_act_in_words_of_no_table(text, act):
     "in red", "back to long sleeves", "go back to yellow", "start with something plain", "forget the pocket",
     "what a beautiful selection, thank you", "let me think about it for a moment",
     "show me something with buttons", "the original colour", "a different neckline, please", "open at the back",
-    "I went back to school in red, so blue now",
+    "I went back to school in red, so blue now", "the original one in red", "more like the third picture",
+    "keep the rest as it was", "like the second one but in green", "the opposite please", "bring out the fifth set",
+    "that's the one", "is this the last one in stock", "add to cart", "how do I return it", "open back please",
 ])
 def test_requests_and_talk_are_no_acts(text):
     assert intended(text, turns(*BELT)) is None
