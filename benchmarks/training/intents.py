@@ -163,7 +163,7 @@ def fitted(some: Sequence[Example], labels: Sequence[str]) -> WordClassifier:
     table = csr_matrix((values, np.concatenate(rows).astype(int), ends), shape=(len(rows), ROWS))
     present = [label for label in labels if any(one.label == label for one in some)]
     codes = [present.index(one.label) for one in some]
-    weight = "balanced" if labels is ACTS else None
+    weight = "balanced" if "undo" in labels else None
     model = LogisticRegression(C=_STRENGTH, max_iter=_STEPS, class_weight=weight).fit(table, codes)
     weights, offsets = model.coef_.T, model.intercept_
     if len(present) == 2:   # scikit-learn keeps the second alone

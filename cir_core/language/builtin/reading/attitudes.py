@@ -429,9 +429,13 @@ def _without_things(items: Sequence[ReadItem]) -> list[ReadItem]:
 def things(text: str) -> tuple[list[str], dict[tuple[str, str], list[int]]]:
     """The words of ``text`` with :data:`THING` for each value and part, and the places of the values; of a part, which
     has none, the value is empty."""
+    return _named(read(text)[0])
+
+
+def _named(items: Sequence[ReadItem]) -> tuple[list[str], dict[tuple[str, str], list[int]]]:
     words: list[str] = []
     places: dict[tuple[str, str], list[int]] = {}
-    for item in read(text)[0]:
+    for item in items:
         if item.kind in ("value", "part"):
             for pair in item.sense.pairs if item.kind == "value" else ((item.sense.group, ""),):
                 places.setdefault(pair, []).append(len(words))
@@ -444,12 +448,11 @@ def things(text: str) -> tuple[list[str], dict[tuple[str, str], list[int]]]:
 def felt(edits: Edits, text: str) -> Edits:
     """``edits`` of ``text``, in which a value that is wanted by them is refused, or left out as only mentioned, where
     the classifier is sure and the rules do not know some of the words."""
-    text = plain_text(text)
-    items, _ = read(text)
-    if not any(edit.operation == "set" for edit in edits.edits) or all(item.kind != "word" for item in items):
+    if not any(edit.operation == "set" for edit in edits.edits):
         return edits
-    words, places = things(text)
-    if len(words) > CHATTY:
+    items, _ = read(plain_text(text))
+    words, places = _named(items)
+    if len(words) > CHATTY or all(item.kind != "word" for item in items):
         return edits
     owner = any(edit.of_trim for edit in edits.edits)   # of the colour in "the bow goes pink"
     found = []

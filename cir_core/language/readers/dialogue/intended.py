@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 
+from cir_core.garments.tables import table
 from cir_core.language.acts import Act
 from cir_core.language.builtin.reading.attitudes import things
 from cir_core.language.builtin.reading.edits import Edit, target
 from cir_core.language.builtin.reading.foreign import translate
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.builtin.reading.reader import read
+from cir_core.language.builtin.reading.vocabulary import tokenise
 from cir_core.language.intents import THING, classifier, of_acts
 from cir_core.language.readers.dialogue.earlier import resolve
 from cir_core.language.readers.dialogue.wishes import Wishes
@@ -33,7 +36,7 @@ _NAMED = re.compile(rf"\b(?:turn|step|search|round|number|request|answer) (?:num
 _AGO = re.compile(rf"\b({'|'.join(_NUMBERS)}|couple of|couple|few|[1-9]) (?:{_TURN})e?s? "
                   r"(?:ago|earlier|back|before)\b")
 _STEPS = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple of|couple|[2-9]) (?:{_TURN})e?s?\b")
-_TWICE = re.compile(r"\btwice\b|\b(?:undo|back|ctrl z),? (?:and |then )?(?:undo|back|ctrl z)\b|\bx ?2\b")
+_TWICE = re.compile(r"\btwice\b")
 _BACK_BY = re.compile(rf"\b({'|'.join(_NUMBERS[1:])}|couple|few|[2-9]) (?:\w+ )?(?:back|before (?:this|that))\b")
 _WENT_WRONG = re.compile(r"\b(?:mistake|wrong|stupid|silly|cancel|regret|error|shouldnt have|bad idea)\b")
 _START = re.compile(r"\b(?:first|start|beginning|originally|initially|outset)\b")
@@ -96,12 +99,20 @@ def _least(kind: str, text: str, said: str, named: Sequence[Pair], wishes: Wishe
         return FOUND
     if (kind == "earlier" and of_part) or not fits:
         return AGAINST
+    if kind == "others" and not _vague().isdisjoint(tokenise(said)):
+        return AGAINST   # "it is for a wedding, show me others" asks for more than others
     if "keep" in kinds or ("pointer" in kinds and kind in ("others", "start over")):
         return AGAINST   # "keep the rest as it was", "more like the third picture"
     edits = parse_edits(text)
     if kind == "earlier" or not edits.edits:
         return BESIDE if kind == "earlier" else ALONE
     return BESIDE if edits.unused else AGAINST   # "the other way round"
+
+
+@cache
+def _vague() -> frozenset[str]:
+    """Words of vague wishes."""
+    return frozenset(word for words in table("wishes")["words"].values() for word in words.split())
 
 
 def _scene(turns: Sequence[Turn]) -> Scene:

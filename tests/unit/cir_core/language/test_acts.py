@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from cir_core.language.acts import Act, read_act
@@ -67,4 +69,6 @@ def test_the_strongest_of_several_counts():
     "no stripes, something else", "undo that and make it red", "nope, red please",
 ])
 def test_talk_that_asks_for_something_is_not_left_out_for_an_act(text):
-    assert read_act(text) is None and intended(text, ()) is None
+    turns = [SimpleNamespace(number=number, modification_text=said, composition=None, reference_id="r", further=(),
+                             caption="", hits=()) for number, said in enumerate(("in navy", "longer"), start=1)]
+    assert read_act(text) is None and intended(text, turns) is None
