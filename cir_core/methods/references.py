@@ -11,6 +11,7 @@ from cir_core.errors import SearchError
 from cir_core.gallery.gallery import Gallery
 from cir_core.images.pixels import side_by_side
 from cir_core.language.tasks import Picture
+from cir_core.methods.feedback import name_key
 from cir_core.support.maths import unit
 from cir_core.support.texts import quoted
 from cir_core.types.composition import Composition, Marks
@@ -94,9 +95,9 @@ class Previous:
                    composition, (*before.further, *reference_ids[1:]))
 
     @classmethod
-    def of(cls, path: Sequence[Turn], held: int | None = None) -> Previous | None:
+    def of(cls, path: Sequence[Turn], held: int | None = None, released: Sequence[str] = ()) -> Previous | None:
         """From the turns of a branch, in order; None before the first turn. The requests of the first ``held`` turns
-        hold (None: of all)."""
+        hold (None: of all), without those about the aspects ``released``."""
         if not path:
             return None
         holding = path[:held]
@@ -104,9 +105,18 @@ class Previous:
             path[-1].vector, path[-1].hits, tuple(turn.reference_id for turn in path),
             # A turn stored before methods were recorded is represented by its query.
             tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
-            holding[-1].composition if holding else None,
+            _without(holding[-1].composition if holding else None, released),
             tuple(image_id for turn in path for image_id in turn.further),
         )
+
+
+def _without(composition: Composition | None, released: Sequence[str]) -> Composition | None:
+    """Without the aspects of these names."""
+    aspects = composition.part("aspects") if composition and released else None
+    if composition is None or not aspects:
+        return composition
+    names = set(map(name_key, released))
+    return composition.with_parts({"aspects": tuple(one for one in aspects if name_key(one.name) not in names)})
 
 
 def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:

@@ -379,7 +379,7 @@ def _searched(
     """A turn after those of ``path``, as :mod:`cir_core.sessions.service` makes it."""
     reference_id = pointed.reference_id or reference_id
     found = searcher.turn(searcher.gallery_reference(reference_id), pointed.text, session.method,
-                          previous=Previous.of(path, pointed.held), k=looks_at(session.method), without=without)
+                          previous=Previous.of(path, pointed.held, pointed.released), k=looks_at(session.method), without=without)
     made = found.composition
     if pointed.text != text:
         made = replace(made, read_as=pointed.text)   # what later turns go back to

@@ -125,8 +125,8 @@ def _column(
     part = PartWatch(watch)
     began = perf_counter()
     try:
-        found = searcher.turn(reference, asked.text, settings, previous=Previous.of(path, asked.held), marks=marks,
-                              k=DEPTH, watch=part)
+        found = searcher.turn(reference, asked.text, settings, previous=Previous.of(path, asked.held, asked.released),
+                              marks=marks, k=DEPTH, watch=part)
     except Stopped:
         return MethodColumn(method.name, card, problem="Stopped before it had a result.")
     except CirqueError as error:

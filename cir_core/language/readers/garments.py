@@ -50,7 +50,7 @@ class GarmentReader:
         if back is not None and (back.unclear or back.held is not None):
             return back
         found = follow(back.text if back else plain, scene)
-        found = replace(found, notes=(*back.notes, *found.notes)) if back else found
+        found = replace(found, notes=(*back.notes, *found.notes), released=back.released) if back else found
         return replace(found, text=text) if found.text == plain else found
 
     def in_english(self, text: str) -> str:

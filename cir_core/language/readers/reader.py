@@ -17,13 +17,15 @@ TAKEN = "taken as: "   # begins the note on words that were read in the light of
 @dataclass(frozen=True)
 class Pointed:
     """``text`` without what points; it is the text as it was where nothing does, or where that is unclear. Back at an
-    earlier image, the requests of the first ``held`` turns alone still hold."""
+    earlier image, the requests of the first ``held`` turns alone still hold, and in any case none about the attributes
+    ``released``."""
 
     text: str
     reference_id: str | None
     notes: tuple[str, ...] = ()
     held: int | None = None
     further: tuple[str, ...] | None = None   # references beside it, where the words choose the reference
+    released: tuple[str, ...] = ()
 
     @property
     def unclear(self) -> bool:

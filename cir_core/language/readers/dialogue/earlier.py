@@ -20,6 +20,7 @@ from cir_core.language.readers.dialogue.corrections import (
     same,
 )
 from cir_core.language.readers.dialogue.degrees import scaled
+from cir_core.language.readers.dialogue.optional import optional, with_released
 from cir_core.language.readers.dialogue.originals import at_first
 from cir_core.language.readers.dialogue.phrasing import Words, after, in_words, without_lead
 from cir_core.language.readers.dialogue.released import all_dropped, dropped, given_up, print_again
@@ -49,6 +50,9 @@ def resolve(text: str, scene: Scene) -> Pointed | None:
 
 def _resolved(words: Words, scene: Scene) -> Pointed | None:
     talk = Talk(words, scene)
+    rest, released = optional(words, talk)
+    if released:
+        return with_released(_resolved(rest, scene) if rest else None, rest, released, talk)
     if (found := repaired(words, talk)) is not None:
         return found
     if (fuller := completed(moderate(words), talk)) != words:
