@@ -383,10 +383,9 @@ def _searched(
     made = found.composition
     if pointed.text != text:
         made = replace(made, read_as=pointed.text)   # what later turns go back to
-    own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
     parent = path[-1].turn_id if path else None
     turn = Turn(str(len(session.turns) + 1), "", "", parent, len(path) + 1, reference_id, text, found.caption,
-                found.merged_text, (*pointed.notes, *own), found.vector, found.hits, found.excluded_ids, None, {}, "",
+                found.merged_text, pointed.with_notes(found.notes), found.vector, found.hits, found.excluded_ids, None, {}, "",
                 _NEVER, made)
     return (replace(session, turns=(*session.turns, turn)),
             _Shown(turn, used=(*(one.reference_id for one in path), reference_id)))

@@ -139,6 +139,6 @@ def _column(
         composition = replace(composition, usage=shared.usage + composition.usage)
     card = with_stand_ins(card, composition.usage.stand_ins)
     return MethodColumn(
-        method.name, card, found.caption, found.merged_text, (*asked.notes, *found.notes), found.hits, timings,
+        method.name, card, found.caption, found.merged_text, asked.with_notes(found.notes), found.hits, timings,
         composition,
     )

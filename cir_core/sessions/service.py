@@ -274,9 +274,8 @@ class SearchService:
         # Settings may have changed since the session began: the turn notes it and has its own digest.
         method = found.method or method
         now = searcher.card(method)
-        own = [note for note in found.notes if not (pointed.unclear and note.startswith("not understood"))]
         left_out = (f"without the {len(set(without))} images that were shown before",) if without else ()
-        found = replace(found, notes=(*differences(session.protocol, now), *left_out, *pointed.notes, *own))
+        found = replace(found, notes=(*differences(session.protocol, now), *left_out, *pointed.with_notes(found.notes)))
         if pointed.text != text:
             found = replace(found, composition=replace(found.composition, read_as=pointed.text))
         before = (cut for turn in reversed(path) if turn.composition for cut in turn.composition.cuts)

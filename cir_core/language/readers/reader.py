@@ -31,6 +31,11 @@ class Pointed:
     def unclear(self) -> bool:
         return any(note.startswith("not understood") for note in self.notes)
 
+    def with_notes(self, notes: Sequence[str]) -> tuple[str, ...]:
+        """Its notes, then ``notes`` of the search for its text without those that deny what its own say."""
+        denied = [*(["not understood"] if self.unclear else []), *(["no change recognised"] if self.released else [])]
+        return *self.notes, *(note for note in notes if not note.startswith(tuple(denied)))
+
 
 class AspectReader(Protocol):
     """Reads values of aspects off an encoder's vectors, better than a comparison with texts does."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from cir_core.garments.tables import table
 from cir_core.language.builtin.reading.edits import Edit, Edits
@@ -14,7 +15,7 @@ from cir_core.language.builtin.reading.rewording import plain_text
 from cir_core.language.builtin.reading.vocabulary import Sense
 from cir_core.language.intents import THING, classifier, of_attitudes
 
-SURE = 0.7   # probability from which a value that is read as wanted is refused, or only mentioned
+SURE = 0.75  # probability from which a value that is read as wanted is refused, or only mentioned
 
 _WORDS = table("attitudes")
 _NOT = ReadItem(Sense("not"), ("not",))
@@ -52,7 +53,7 @@ _WISHING = frozenset(_WORDS["wishing"])
 def judged(items: Sequence[ReadItem], is_caption: bool) -> tuple[ReadItem, ...]:
     """``items`` with a negation for every complaint; words of judgement that are none are unknown words."""
     if not is_caption:
-        items = _backwards(_forwards(_of_parts(_disliked(_in_long_texts(_reasoned(items))))))
+        items = _backwards(_forwards(_of_parts(_disliked(_in_long_texts(_of_others(_explained(_reasoned(items))))))))
     return tuple(ReadItem(_WORD, item.words) if item.kind == "bad" else item for item in items)
 
 
@@ -99,6 +100,24 @@ def _reasoned(items: Sequence[ReadItem]) -> list[ReadItem]:
         elif reason and place < bare and item.kind in ("part", "not"):
             item = ReadItem(Sense("stop"), item.words)   # "since the cut won't"
         found.append(item)
+    return found
+
+
+def _between_commas(items: Sequence[ReadItem]) -> list[Sequence[ReadItem]]:
+    ends = [at + 1 for at, item in enumerate(items) if item.kind in _ENDS or item.words == (",",)]
+    return [items[start:end] for start, end in pairwise((0, *ends, len(items)))]
+
+
+def _explained(items: Sequence[ReadItem]) -> list[ReadItem]:
+    """"Not black, black is for funerals": nor is it by a clause that says something of what was just refused."""
+    found: list[ReadItem] = []
+    refused: set[tuple[str, str]] = set()
+    for clause in _between_commas(items):
+        denied = next((at for at, item in enumerate(clause) if item.kind in ("not", "without")), len(clause))
+        told = denied == len(clause) and any(item.kind in ("word", "verb", "bad") for item in clause) and not any(
+            item.kind in ("in", "with", "keep", "instead") or item.text in _WISHING for item in clause)
+        found += [_muted(item) if told and refused.intersection(item.sense.pairs) else item for item in clause]
+        refused = {pair for item in clause[denied:] if item.kind == "value" for pair in item.sense.pairs}
     return found
 
 
@@ -371,7 +390,7 @@ def _in_long_texts(items: Sequence[ReadItem]) -> Sequence[ReadItem]:
     if len(items) <= CHATTY:
         return items
     sentences: list[list[ReadItem]] = [[]]
-    for item in _of_others(_without_things(items)):
+    for item in _without_things(items):
         sentences[-1].append(item)
         if item.kind == "break":
             sentences.append([])

@@ -108,6 +108,14 @@ def _of_opinions() -> list[tuple[str, str]]:
         (r"\b(?:do not|don['\u2019]?t|never) forget (?:about )?(?=(?:the|an?|my|some)\b)", "with "),
         (r"^(?:is not|isn['\u2019]?t|would not|wouldn['\u2019]?t) (an? [\w -]{3,20}?) (?:be )?"
          r"(?:nicer|better|prettier|cuter|lovely|nice|smarter)\b", r"\1"),
+        (r"^(no|nope|nah|not really) (?=(?:i|i['\u2019](?:d|ll|m)|we|let|lets|let['\u2019]s|make|give|show|actually|rather)\b)",
+         r"\1. "),   # "no I want green"
+        (rf"\b(loose|baggy|wide|big|shapeless),? like (?:an? )?(?:tent|sack|bag|curtain|blanket|parachute|pyjamas)\b", r"\1"),
+        (r"\b(stay|stays|remain|remains|keep|leave) (?:exactly|just|precisely|absolutely|totally) (?=(?:as|like|how|the)\b)",
+         r"\1 "),
+        (rf"\b(?:leave|keep) (the (?:{owner})s?) the colou?rs? (?:they|it)(?: already)? (?:are|is|have|has)\b",
+         r"keep the colour of \1"),
+        (rf"\b(the (?:{owner})s?) (?:on|of|in) (?:it|this|that|there)(?: one)?\b", r"\1"),
         (r"\b(?:is|are) not (?:at all )?bad\b(?: at all)?", "is nice"),
         (r"\b(?:is|are) (?:not|n['\u2019]t) (?:just|only) for\b", "suits"),
         (r"\b(?:too |so |very )?(?:naked|boring|incomplete|dull|bare|empty|unfinished|no deal|useless|pointless) "

@@ -46,6 +46,7 @@ _SAME = ("same for", "same to", "same thing for", "same thing with", "same thing
 _SAME_WITH = ("same with", "same in", "same on", "also", "and")   # which also begin wishes: "same with a belt"
 _BOTH = frozenset({"both", "both of them", "both of these", "both of those", "both together", "both at once",
                    "both are fine", "both are good", "both at the same time"})
+_MOST_RATHER = 4   # words
 _BEFORE_BOTH = frozenset({"i", "keep", "want", "take", "like", "with", "in", "have", "show", "me", "would", "make",
                           "it", "id", "use", "need"})
 _OTHER = frozenset({("the", "other"), ("other", "one"), ("other", "colour"), ("other", "then")})
@@ -132,6 +133,15 @@ def after_act(talk: Talk) -> Pointed | None:
             return Pointed(text, turn.reference_id, (f"{TAKEN}{text}, from before turn {held + 1}",), held,
                            turn.further)
     return None
+
+
+def rather(words: Words, talk: Talk) -> Pointed | None:
+    """"Nah green" of something that is not green: a wish, unlike "nah stripes" of something striped."""
+    edits = edits_in(in_words(words)) if talk.words[:1] in (("nah",), ("nope",)) and 0 < len(words) <= _MOST_RATHER else ()
+    there = talk.slots(talk.scene.reference_id) if edits else {}
+    wished = edits and all(edit.operation == "set" and there.get(edit.group, edit.value) not in (edit.value, *edit.either)
+                           for edit in edits)
+    return talk.taken(in_words(words)) if wished else None
 
 
 def corrected(words: Words, talk: Talk) -> Pointed | None:

@@ -16,11 +16,12 @@ from cir_core.language.readers.dialogue.corrections import (
     means,
     one_of_two,
     only,
+    rather,
     reversed_colours,
     same,
 )
 from cir_core.language.readers.dialogue.degrees import scaled
-from cir_core.language.readers.dialogue.optional import optional, with_released
+from cir_core.language.readers.dialogue.optional import only_refuses, optional, with_released
 from cir_core.language.readers.dialogue.originals import at_first
 from cir_core.language.readers.dialogue.phrasing import Words, after, in_words, without_lead
 from cir_core.language.readers.dialogue.released import all_dropped, dropped, given_up, print_again
@@ -51,8 +52,9 @@ def resolve(text: str, scene: Scene) -> Pointed | None:
 def _resolved(words: Words, scene: Scene) -> Pointed | None:
     talk = Talk(words, scene)
     rest, released = optional(words, talk)
-    if released:
-        return with_released(_resolved(rest, scene) if rest else None, rest, released, talk)
+    if rest != words:
+        further = _resolved(rest, scene) if rest and not only_refuses(rest, released) else None
+        return with_released(further, rest, released, talk)
     if (found := repaired(words, talk)) is not None:
         return found
     if (fuller := completed(moderate(words), talk)) != words:
@@ -84,5 +86,5 @@ def _as_before(words: Words, talk: Talk) -> Pointed | None:
     return talk.pointed(text, f"{TAKEN}{text}, with what was asked before")
 
 
-_FIRST: Sequence[Reading] = (both, all_dropped, _as_before, lambda _, talk: after_act(talk), one_of_two, only,
+_FIRST: Sequence[Reading] = (both, all_dropped, rather, _as_before, lambda _, talk: after_act(talk), one_of_two, only,
                             reversed_colours, scaled)

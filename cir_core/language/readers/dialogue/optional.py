@@ -25,6 +25,7 @@ _ARTICLES = frozenset({"a", "an", "the", "its", "my", "that", "those", "these", 
 _ANY, _FREE = spoken("any_before"), spoken("optional_before")
 _DO, _LEFT_OPEN, _ALLOWED = spoken("any_after"), spoken("optional_after"), spoken("allowed_after")
 _ALLOWING = spoken("allowed_before")
+_ANY_MORE = spoken("any_more")
 _NOTHING: tuple[Words, ...] = ((),)
 # What stands before and after the name, whether it must be that of a part, and whether of what was refused.
 _FORMS = ((_ANY, (*_DO, ()), True, False), (_FREE, (*_DO, ()), False, False), (_NOTHING, _LEFT_OPEN, False, False),
@@ -32,20 +33,20 @@ _FORMS = ((_ANY, (*_DO, ()), True, False), (_FREE, (*_DO, ()), False, False), (_
 
 
 def optional(words: Words, talk: Talk) -> tuple[Words, tuple[str, ...]]:
-    """``words`` without the clauses that set wishes free, and the attributes of these, of each of which an earlier turn
-    asked for something."""
-    if not talk.turns:
-        return words, ()
-    left, released = list[Words](), list[str]()
-    for clause in clauses(words):
-        said = without_lead(clause)
-        found = _set_free(said, talk)
-        if found and all(map(talk.asked, found)):
-            released += found
-        else:
-            left.append(clause)
+    """``words`` without the clauses that set wishes free, and the attributes of these of which an earlier turn asked
+    for something. All of ``words``, where nothing was asked and nothing else is said."""
+    left, free = list[Words](), list[str]()
+    said = clauses(words)
+    for clause, after in zip(said, (*said[1:], ()), strict=True):
+        found = _set_free(without_lead(clause), talk)
+        if after[:1] == ("but",) and any(edit.operation == "set" and target(edit) in found
+                                         for edit in edits_in(in_words(after[1:]))):
+            found = []   # "any colour but red"
+        free += found
+        left += [] if found else [clause]
     rest = without_lead(tuple(word for clause in left for word in clause))
-    return rest, tuple(dict.fromkeys(released))
+    released = tuple(one for one in dict.fromkeys(free) if talk.asked(one))
+    return (rest, released) if free and (released or edits_in(in_words(rest))) else (words, ())
 
 
 def with_released(found: Pointed | None, rest: Words, released: Sequence[str], talk: Talk) -> Pointed:
@@ -57,9 +58,17 @@ def with_released(found: Pointed | None, rest: Words, released: Sequence[str], t
     return replace(found, notes=(note, *found.notes), released=names)
 
 
+def only_refuses(rest: Words, released: Sequence[str]) -> bool:
+    """Whether ``rest`` says no more than what of the ``released`` attributes stays refused: "any colour, just not
+    black"."""
+    edits = edits_in(in_words(rest))
+    return bool(edits) and all(edit.operation == "drop" and target(edit) in released for edit in edits)
+
+
 def _set_free(said: Words, talk: Talk) -> list[str]:
     """The attributes that a clause sets free; none for any other clause."""
     said = without_trail(said)
+    said = next((without_trail(said[: -len(one)]) for one in _ANY_MORE if said[-len(one) :] == one), said)
     for before, after, needs_part, refused in _FORMS:
         for rest in _between(said, before, after):
             groups = _groups(rest, needs_part=needs_part)

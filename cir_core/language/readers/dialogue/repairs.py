@@ -181,7 +181,7 @@ def _of_sleeves(clause: Words, talk: Talk) -> Sequence[str]:
     """"Make them shorter", and "not so long", "too short" where the last turn asked for sleeves alone; () for anything
     else."""
     said = without_lead(without_trail(clause))
-    plural = len(said) <= _MOST_OF_THEM and _THEM.intersection(said)
+    plural = len(said) <= _MOST_OF_THEM and _THEM.intersection(said) and not _OF_HEMS.intersection(said)
     if plural and {target(edit) for edit in edits_in(in_words(said))} == {"length"}:
         return [word for one in said for word in (("the", "sleeves") if one in _THEM else (one,))]
     said = said[1:] if said[:1] in (("its",), ("thats",), ("theyre",)) else said
