@@ -26,6 +26,7 @@ from annotation.records import (
     Study,
     StudyEvent,
     Workspace,
+    decided,
     name_key,
     same_person,
 )
@@ -217,10 +218,13 @@ class StudyService:
         return added, self.workspace(study_id, annotator, ahead=ahead)
 
     def first_items(self, study: Study) -> Sequence[str]:
-        """Ids of the items with which new work begins, where the plan's order depends on what others have answered."""
+        """Ids of the items with which new work begins, where the plan's order depends on what others have answered.
+        What an adjudicator has decided is no longer disputed."""
         if study.plan.order != "disputed":
             return ()
-        return disputed(self._store.judgements(study.study_id), self._kind(study).score)
+        settled = decided(self._store.decisions(study.study_id))
+        open_items = [one for one in self._store.judgements(study.study_id) if one.item_id not in settled]
+        return disputed(open_items, self._kind(study).score)
 
     def has_ended(self, study: Study, annotator: str) -> bool:
         """Whether the study has ended for this person below the mark of its training or gold items."""

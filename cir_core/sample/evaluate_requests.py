@@ -379,14 +379,15 @@ def _searched(
     """A turn after those of ``path``, as :mod:`cir_core.sessions.service` makes it."""
     reference_id = pointed.reference_id or reference_id
     found = searcher.turn(searcher.gallery_reference(reference_id), pointed.text, session.method,
-                          previous=Previous.of(path, pointed.held, pointed.released), k=looks_at(session.method), without=without)
+                          previous=Previous.of(path, pointed.held, pointed.released), k=looks_at(session.method),
+                          without=without)
     made = found.composition
     if pointed.text != text:
         made = replace(made, read_as=pointed.text)   # what later turns go back to
     parent = path[-1].turn_id if path else None
     turn = Turn(str(len(session.turns) + 1), "", "", parent, len(path) + 1, reference_id, text, found.caption,
-                found.merged_text, pointed.with_notes(found.notes), found.vector, found.hits, found.excluded_ids, None, {}, "",
-                _NEVER, made)
+                found.merged_text, pointed.with_notes(found.notes), found.vector, found.hits, found.excluded_ids,
+                None, {}, "", _NEVER, made)
     return (replace(session, turns=(*session.turns, turn)),
             _Shown(turn, used=(*(one.reference_id for one in path), reference_id)))
 

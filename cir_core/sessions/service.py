@@ -265,7 +265,8 @@ class SearchService:
         further = further if pointed.further is None else pointed.further
         reference, encode_ms = self.references(searcher, (reference_id, *further))
         found = searcher.turn(
-            reference, pointed.text, method, previous=Previous.of(path, pointed.held, pointed.released), marks=marks, k=k,
+            reference, pointed.text, method, previous=Previous.of(path, pointed.held, pointed.released), marks=marks,
+            k=k,
             # Searches after the end are not part of the attempt: they get no rank.
             target_id=None if session.target_revealed else session.target_id, watch=watch, without=without,
         )

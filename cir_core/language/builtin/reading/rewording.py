@@ -108,10 +108,12 @@ def _of_opinions() -> list[tuple[str, str]]:
         (r"\b(?:do not|don['\u2019]?t|never) forget (?:about )?(?=(?:the|an?|my|some)\b)", "with "),
         (r"^(?:is not|isn['\u2019]?t|would not|wouldn['\u2019]?t) (an? [\w -]{3,20}?) (?:be )?"
          r"(?:nicer|better|prettier|cuter|lovely|nice|smarter)\b", r"\1"),
-        (r"^(no|nope|nah|not really) (?=(?:i|i['\u2019](?:d|ll|m)|we|let|lets|let['\u2019]s|make|give|show|actually|rather)\b)",
-         r"\1. "),   # "no I want green"
-        (rf"\b(loose|baggy|wide|big|shapeless),? like (?:an? )?(?:tent|sack|bag|curtain|blanket|parachute|pyjamas)\b", r"\1"),
-        (r"\b(stay|stays|remain|remains|keep|leave) (?:exactly|just|precisely|absolutely|totally) (?=(?:as|like|how|the)\b)",
+        (r"^(no|nope|nah|not really) (?=(?:i|i['\u2019](?:d|ll|m)|we|let|lets|let['\u2019]s|make|give|show|actually"
+         r"|rather)\b)", r"\1. "),   # "no I want green"
+        (r"\b(loose|baggy|wide|big|shapeless),? like (?:an? )?(?:tent|sack|bag|curtain|blanket|parachute|pyjamas)\b",
+         r"\1"),
+        (r"\b(stay|stays|remain|remains|keep|leave) (?:exactly|just|precisely|absolutely|totally) "
+         r"(?=(?:as|like|how|the)\b)",
          r"\1 "),
         (rf"\b(?:leave|keep) (the (?:{owner})s?) the colou?rs? (?:they|it)(?: already)? (?:are|is|have|has)\b",
          r"keep the colour of \1"),

@@ -137,10 +137,12 @@ def after_act(talk: Talk) -> Pointed | None:
 
 def rather(words: Words, talk: Talk) -> Pointed | None:
     """"Nah green" of something that is not green: a wish, unlike "nah stripes" of something striped."""
-    edits = edits_in(in_words(words)) if talk.words[:1] in (("nah",), ("nope",)) and 0 < len(words) <= _MOST_RATHER else ()
-    there = talk.slots(talk.scene.reference_id) if edits else {}
-    wished = edits and all(edit.operation == "set" and there.get(edit.group, edit.value) not in (edit.value, *edit.either)
-                           for edit in edits)
+    if talk.words[:1] not in (("nah",), ("nope",)) or not 0 < len(words) <= _MOST_RATHER:
+        return None
+    edits, there = edits_in(in_words(words)), talk.slots(talk.scene.reference_id)
+    wished = bool(edits) and all(
+        edit.operation == "set" and there.get(edit.group, edit.value) not in (edit.value, *edit.either)
+        for edit in edits)
     return talk.taken(in_words(words)) if wished else None
 
 

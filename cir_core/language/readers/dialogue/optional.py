@@ -1,5 +1,5 @@
-"""Wishes that need not hold any longer: "any colour will do", "the length is up to you", "ruffles optional", "flowers are
-ok too" after "no flowers". Nothing is asked in their place, unlike where they are given up (:mod:`.released`)."""
+"""Wishes that need not hold any longer: "any colour will do", "the length is up to you", "ruffles optional", "flowers
+are ok too" after "no flowers". Nothing is asked in their place, unlike where they are given up (:mod:`.released`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from cir_core.language.readers.dialogue.wishes import Talk
 from cir_core.language.readers.reader import TAKEN, WHOLE, Pointed
 
 _MOST = 6   # words that name what is optional
-_ARTICLES = frozenset({"a", "an", "the", "its", "my", "that", "those", "these", "this", "some", "of", "about", "be", "have"})
+_ARTICLES = frozenset({"a", "an", "the", "its", "my", "that", "those", "these", "this", "some", "of", "about", "be",
+                       "have"})
 _ANY, _FREE = spoken("any_before"), spoken("optional_before")
 _DO, _LEFT_OPEN, _ALLOWED = spoken("any_after"), spoken("optional_after"), spoken("allowed_after")
 _ALLOWING = spoken("allowed_before")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation.kinds.validity.answers import Validity
+from annotation.records import Decision
 from annotation.studies import input_limits
 from annotation.studies.creation import release
 from annotation.studies.service import StudyService
@@ -401,6 +402,18 @@ def test_who_comes_later_gets_first_what_earlier_judges_differ_on(
     service.join("Sample", "Di")    # one of three pairs agrees on the verdict, and on Cy's other item; on the flags ½
     first = [one.item_id for one in service.overview("Sample", "Di")][:3]
     assert first == [*sorted([verdict, rest[0]]), flags]
+
+
+def test_what_was_decided_is_no_longer_disputed(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path, items=4, seats=3, overlap=3, order="disputed")
+    items = [item.item_id for item in store.items(study.study_id)]
+    for who, answer in (("Ada", valid()), ("Bea", flagged("INVALID_TEXT_QUERY", reasons=("1a",)))):
+        service.join("Sample", who)
+        for number, item_id in enumerate(items):
+            service.save("Sample", who, item_id, answer if item_id in items[:2] else valid(), f"token-{number:02}")
+    assert service.first_items(study) == sorted(items[:2])
+    store.decide(Decision("d", study.study_id, items[0], "Judith", 0, "decided-1", valid(), "", study.created_at))
+    assert service.first_items(study) == [items[1]]
 
 
 def test_who_is_done_can_take_more(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
