@@ -134,8 +134,10 @@ class Preference:
         shown = as_shown(answer, extra)
         ratings = ", ".join(f"{name} {shown['ratings'][side]}" for side, name in zip(SIDES, names, strict=True))
         preferred = shown["preferred"]
-        words = "both are equally good" if preferred == TIE else f"{names[SIDES.index(preferred)]} is better"
-        return f"{words[0].upper()}{words[1:]} ({ratings})"
+        if preferred == TIE:
+            return f"Both are equally good ({ratings})"
+        better = names[SIDES.index(preferred)]
+        return f"{better[0].upper()}{better[1:]} is better ({ratings})"
 
     def dealt_extra(self, rng: Random, near: Mapping[str, Any], after: Mapping[str, Any]) -> Mapping[str, Any]:
         """Either set first, in the form of the question before it; asked for a reason where both neighbours are, as in

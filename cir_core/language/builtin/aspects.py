@@ -242,8 +242,11 @@ def _near(group: Group, wanted: Wanted, fitting: Sequence[str]) -> list[str]:
 
 def _held(wanted: Wanted) -> frozenset[str]:
     """Groups that stay beside a part which is named: a pink belt on this red, not on any other colour; and on this
-    plain one, whose second colour is that of the belt alone."""
+    plain one, whose second colour is that of the belt alone. "Keep this but long": what is
+    seen first of a garment."""
     edits = wanted.edits
+    if edits.whole:
+        return frozenset({"category", "colour", "pattern"})
     if edits.pieces:
         return frozenset({"colour", "pattern"})
     second = edits.of("second_colour")

@@ -87,7 +87,8 @@ def _reasoned(items: Sequence[ReadItem]) -> list[ReadItem]:
     reason, bare = False, 0   # where a reason ends that names nothing which could be wished for
     for place, item in enumerate(items):
         begins = not reason and item.text in ("because", "since")
-        reason = item.kind != "break" and (reason or begins)
+        goes_on = item.kind in ("and", "but") and place > 0 and items[place - 1].words == (",",)   # ", and I want"
+        reason = item.kind != "break" and not goes_on and (reason or begins)
         if begins:
             told = _until_end(items[place + 1 :])
             bare = 0 if any(one.kind in _TELLING for one in told) else place + 1 + len(told)

@@ -157,6 +157,7 @@ class Edits:
     notes: tuple[str, ...] = ()
     pieces: tuple[str, ...] = ()     # as typed, whose colour or pattern no attribute holds: "blue sleeves"
     rest: tuple[str, ...] = ()       # the words besides those, where there are any
+    whole: bool = False              # all else is to stay, as the text says: "keep this but long"
 
     @property
     def is_empty(self) -> bool:
@@ -441,8 +442,10 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
             new["second_colour"] = NONE
     if new.get("second_colour", NONE) == new.get("colour"):
         if named and "colour" not in wanted:
-            notes.append(f"{wanted['second_colour']} is the main colour already, and a second colour differs from it")
-        new["second_colour"] = NONE
+            notes += [f"{wanted['second_colour']} is the main colour already, and a second colour differs from it",
+                      f"any colour but {new.pop('colour')} will do"]
+        else:
+            new["second_colour"] = NONE
     if new.get("second_colour") == NONE and "second_colour" not in old:
         del new["second_colour"]
     return notes

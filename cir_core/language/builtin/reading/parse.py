@@ -35,7 +35,7 @@ from cir_core.language.builtin.reading.parts import (
     shows_second,
 )
 from cir_core.language.builtin.reading.reader import CHATTY, ReadItem, extra_run, read
-from cir_core.language.builtin.reading.rewording import plain_text
+from cir_core.language.builtin.reading.rewording import plain_text, says_all_stays
 
 _MOST = 12  # words in a note
 _MOST_SHOWN = 300  # characters of a text
@@ -110,6 +110,8 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
 def parse_edits(text: str) -> Edits:
     """The edits requested by ``text``. Never fails: words that are not understood become extras."""
     edits = read_by_rules(text)
+    if says_all_stays(translate(text).text):
+        edits = replace(edits, whole=True)
     return edits if is_foreign(text) or translate(text).pieces else felt(edits, text)
 
 

@@ -18,6 +18,24 @@ def plain_text(text: str) -> str:
     return text
 
 
+_ONE = r"(?: (?:one|dress|shirt|top|blouse|tee|garment|thing|look|style|cut))?"
+_THIS = rf"(?:this|it|that|everything|all){_ONE}"
+_ALL_STAYS = re.compile(
+    rf"\b(?:keep|leave|like|love|want|take) {_THIS}(?: as (?:it )?is)?,? (?:but|only|just|except)\b"
+    rf"|^(?:ok(?:ay)?,? |exactly |just )*(?:{_THIS},? but|(?:the )?same{_ONE},? (?:but|only|just|except|in)) "
+    r"|\b(?:same|unchanged|as it is|as is|fine|perfect|good) otherwise\b"
+    r"|\botherwise (?:the )?(?:same|unchanged|perfect|fine)\b"
+    r"|\b(?:rest|everything else|all else)\b[^.;]{0,16}\b(?:same|stays?|unchanged|as (?:it |they )?(?:is|are)|perfect"
+    r"|fine|good)\b|\bkeep (?:the rest|everything else|all else)\b"
+    r"|\b(?:do not|don['\u2019]?t) (?:change|touch) (?:anything|the rest)\b|\b(?:change )?nothing else\b",
+    re.IGNORECASE)
+
+
+def says_all_stays(text: str) -> bool:
+    """Whether ``text`` (English) says that all else stays: "keep this but long", "loose, the same otherwise"."""
+    return _ALL_STAYS.search(text) is not None
+
+
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     return tuple((re.compile(pattern, re.IGNORECASE), plainer) for pattern, plainer in (*_of_things(), *_of_opinions()))

@@ -71,6 +71,7 @@ def test_a_text_is_found_with_its_values_and_others_stay_as_they_are() -> None:
     assert translated("de", f"{long}stays on the page until then.").startswith(
         "Diese Antwort ist zu lang: 300,000 Zeichen, und höchstens 262,144 sind möglich.")
     assert translated("de", "Choose one of 1 to 5.") == "Wählen Sie eine Zahl von 1 bis 5."
+    assert translated("de", "Set B is better (Set A 2, Set B 4)") == "Set B ist besser (Set A 2, Set B 4)"
     for other in (long, "Our own words.", "Choose an answer to", "Choose one of 5.", ""):
         assert translated("de", other) == other
     assert all(translated(other, "Thank you") == "Thank you" for other in ("en", "xx", "../de"))
