@@ -8,6 +8,7 @@ import pytest
 
 from cir_core.language.builtin.wanted import understand
 from cir_core.language.readers.garments import GarmentReader
+from cir_core.language.readers.reader import Pointed
 from cir_core.language.readers.scene import Scene
 from cir_core.types.records import Hit
 
@@ -149,6 +150,65 @@ def test_a_text_about_earlier_turns_is_read(said, text, asked, held):
     wanted = understand(SHIRT, found.text)
     assert {group: wanted.slots.get(group) for group in wanted.edited} == asked
     assert (found.held, found.unclear) == (held, False)
+
+
+# What was said before, the text, the attributes that are free after it, and what it asks for of the reference.
+FREE = [
+    (NAVY, "any colour will do", ("colour",), {}),
+    (NAVY, "the colour doesn't matter any more", ("colour",), {}),
+    (NAVY, "the sleeves are up to you", ("sleeves",), {}),
+    (NAVY, "I don't care about the colour or the sleeves", ("colour", "sleeves"), {}),
+    (NAVY, "it doesn't have to be navy, but with a pocket", ("colour",), {"trim": "pocket"}),
+    (NAVY, "with a pocket. sleeves can be any length", ("sleeves",), {"trim": "pocket"}),
+    (("with ruffles",), "ruffles optional", ("trim",), {}),
+    (("with ruffles",), "the ruffles are a bonus, not a must", ("trim",), {}),
+    (("with stripes",), "with or without stripes", ("pattern",), {}),
+    (("with stripes",), "I'm flexible on the stripes", ("pattern",), {}),
+    (("no flowers",), "flowers are ok too", ("pattern",), {}),
+    (("no flowers",), "actually I don't mind flowers", ("pattern",), {}),
+    (("not red and not grey",), "grey is fine after all, but still no red", ("colour",), {"colour": "white"}),
+    (NAVY, "die Farbe ist mir egal", ("colour",), {}),
+    (NAVY, "la couleur m'est égale", ("colour",), {}),
+    (NAVY, "da igual el color", ("colour",), {}),
+    (NAVY, "il colore non importa", ("colour",), {}),
+    (NAVY, "a cor tanto faz", ("colour",), {}),
+    (NAVY, "de kleur maakt niet uit", ("colour",), {}),
+    (NAVY, "kolor nie ma znaczenia", ("colour",), {}),
+    (NAVY, "色は何でもいい", ("colour",), {}),
+    (NAVY, "颜色无所谓", ("colour",), {}),
+    # Nothing was asked about it: what else is said counts.
+    (NAVY, "the length doesn't matter, with a pocket", (), {"trim": "pocket"}),
+    ((), "yellow, the buttons don't matter", (), {"colour": "yellow"}),
+    # None of these sets anything free.
+    (NAVY, "any colour but white", (), {"colour": None}),
+    (("with stripes",), "flowers are ok too", (), {"pattern": "floral"}),
+    (NAVY, "never mind the colour", (), {"colour": "white"}),
+]
+
+
+@pytest.mark.parametrize(("said", "text", "free", "asked"), FREE, ids=[one[1] for one in FREE])
+def test_a_wish_that_need_not_hold_is_given_up_and_nothing_is_asked_instead(said, text, free, asked):
+    found = GarmentReader().follow(text, scene(*said))
+    wanted = understand(SHIRT, found.text)
+    assert (found.released, {group: wanted.slots.get(group) for group in wanted.edited}) == (free, asked)
+    assert not free or all(f"any {one}" in found.notes[0] for one in free)
+
+
+def test_notes_of_a_text_that_sets_a_wish_free_do_not_say_that_nothing_changes():
+    found = GarmentReader().follow("any colour will do", scene(*NAVY))
+    assert found.with_notes(("no change recognised in your text", "another")) == ("taken as: any colour", "another")
+    assert Pointed("red", "r", ("so",)).with_notes(("no change recognised in your text",)) == (
+        "so", "no change recognised in your text")
+
+
+# "Nah" denies what is there, and nothing else.
+@pytest.mark.parametrize(("text", "asked"), [
+    ("nah green", {"colour": "green"}), ("nope, stripes", {"pattern": "stripes"}),
+    ("nah white", {"colour": None}), ("these in midi length", {"length": "medium"}),
+])
+def test_a_correction_without_a_verb(text, asked):
+    wanted = understand(SHIRT.replace("regular length", "long"), GarmentReader().follow(text, scene(*NAVY)).text)
+    assert {group: wanted.slots.get(group) for group in wanted.edited} == asked
 
 
 # ... and what is said about it, beside what it still asks for.
