@@ -20,7 +20,7 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.garments.lexicon import GROUPS
 from cir_core.language.base import LanguageModel
 from cir_core.language.readers.reader import Pointed
-from cir_core.language.readers.scene import Scene
+from cir_core.language.readers.scene import Scene, revoked_after
 from cir_core.methods.declared import Method
 from cir_core.methods.guidance import Aspect, Unclear
 from cir_core.sample.atelier.ground_truth import attributes_path, read_attributes
@@ -356,7 +356,8 @@ def _said(
     text, now = clean_text(text), shown.turn
     path = session.path_to(now.turn_id) if now else ()
     if (act := meant(text, session, now.turn_id if now else None)) is None:
-        pointed = searcher.reader.follow(text, Scene(path, reference_id, searcher.stored_captions))
+        pointed = searcher.reader.follow(text, Scene(path, reference_id, searcher.stored_captions,
+                                                     revoked=revoked_after(path, session.turns)))
         return _searched(searcher, session, path, text, pointed, reference_id)
     done = outcome(act, session, now.turn_id if now else None)
     if done.kind == "again" and done.turn:

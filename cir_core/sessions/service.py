@@ -24,7 +24,7 @@ from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, checked_region, cut_out, is_upload
 from cir_core.index.stored import StoredIndex
 from cir_core.language.readers.reader import Pointed
-from cir_core.language.readers.scene import Scene
+from cir_core.language.readers.scene import Scene, revoked_after
 from cir_core.language.tasks import Picture
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import check_further, join
@@ -260,7 +260,7 @@ class SearchService:
         method = _going_on(session.method, path)
         pointed = Pointed(clean_text(text, required=False), reference_id)
         if not as_typed:
-            pointed = self.pointed(searcher, path, reference_id, text, columns, further)
+            pointed = self.pointed(searcher, path, reference_id, text, columns, further, session.turns)
         reference_id = pointed.reference_id or reference_id
         further = further if pointed.further is None else pointed.further
         reference, encode_ms = self.references(searcher, (reference_id, *further))
@@ -305,9 +305,10 @@ class SearchService:
 
     def pointed(
         self, searcher: Searcher, path: Sequence[Turn], reference_id: str, text: str, columns: int = 0,
-        further: Sequence[str] = (),
+        further: Sequence[str] = (), turns: Sequence[Turn] = (),
     ) -> Pointed:
-        """``text`` with the results and turns of ``path``, and the references, that it points at looked up."""
+        """``text`` with the results and turns of ``path``, and the references, that it points at looked up. ``turns``:
+        all of the session."""
         def captions(image_ids: Sequence[str]) -> Sequence[str]:
             if len(image_ids) == 1 and is_upload(image_ids[0]):
                 return (self._said_of_upload(searcher, image_ids[0]),)
@@ -315,7 +316,7 @@ class SearchService:
             found = dict(zip(known, searcher.stored_captions(known), strict=False))
             return [found.get(image_id, "") for image_id in image_ids]
 
-        scene = Scene(path, reference_id, captions, columns, tuple(further))
+        scene = Scene(path, reference_id, captions, columns, tuple(further), revoked_after(path, turns))
         return searcher.reader.follow(clean_text(text, required=False), scene)
 
     def _said_of_upload(self, searcher: Searcher, reference_id: str) -> str:

@@ -41,6 +41,12 @@ class Found:
         return "reference: " + self.name.replace("the reference of", "that of")
 
 
+def revoked_after(path: Sequence[Turn], turns: Sequence[Turn]) -> Turn | None:
+    """The last of all ``turns`` of a session, where it went on from ``path`` and is not part of it any more."""
+    last = turns[-1] if turns else None
+    return last if last is not None and last.parent_id == (path[-1].turn_id if path else None) else None
+
+
 @dataclass(frozen=True)
 class Scene:
     """``turns`` of the branch, in order: the results of the last are on the screen, in rows of ``columns`` (0:
@@ -52,6 +58,7 @@ class Scene:
     captions: Callable[[Sequence[str]], Sequence[str]]
     columns: int = 0
     further: tuple[str, ...] = ()   # references beside ``reference_id``
+    revoked: Turn | None = None     # the turn that was made last, after these, and taken back
 
     @property
     def hits(self) -> Sequence[Hit]:

@@ -133,6 +133,9 @@ def _of_opinions() -> list[tuple[str, str]]:
         (r"\b(stay|stays|remain|remains|keep|leave) (?:exactly|just|precisely|absolutely|totally) "
          r"(?=(?:as|like|how|the)\b)",
          r"\1 "),
+        (rf"\b(the (?:{owner})s?) (?:(?:can|should|must|may) )?(?:stay|stays|remain|remains|keep|keeps)(?: in)? "
+         r"the(?:ir)? colou?rs?(?: (?:they|it)(?: already)? (?:are|is|have|has))?\b", r"keep the colour of \1"),
+        (rf"\b(?:keep|leave) (?:{_THIS}|the{_ONE}) in (?:this|that|the same|its) colou?r\b", "keep the colour"),
         (rf"\b(?:leave|keep) (the (?:{owner})s?) the colou?rs? (?:they|it)(?: already)? (?:are|is|have|has)\b",
          r"keep the colour of \1"),
         (rf"\b(the (?:{owner})s?) (?:on|of|in) (?:it|this|that|there)(?: one)?\b", r"\1"),

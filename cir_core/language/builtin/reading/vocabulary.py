@@ -20,6 +20,8 @@ from cir_core.language.builtin.reading.frames import compared, words_of_frames
 
 MOST_WORDS = 200  # per text; a modification has about ten, a long caption sixty
 _MOST_READ = 4000  # characters; NFC of a run of accents takes quadratic time while holding the interpreter's lock
+_MODIFIERS = re.compile("[\u200d\ufe0f\u2640\u2642\U0001f3fb-\U0001f3ff]")   # of emoji: who, and how dark
+_REPEATED = re.compile(r"([^\w\s!-~])\1+")   # "🌺🌺"
 _TOKEN = re.compile(r"\d/\d|w/o\b|b/w\b|w/|[→✗✘+]|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]"
                     r"|[\U0001F300-\U0001FAFF\u2600-\u27bf\u2b00-\u2bff]|[\U0001F1E6-\U0001F1FF]{1,2}")
 _BREAKS = frozenset(".;:!?\n")
@@ -61,6 +63,7 @@ def tokenise(text: str) -> list[str]:
     text = text[:_MOST_READ]
     if _YES.search(text) and not text.lstrip().startswith(_YES_OR_NO):
         text = _NO.sub("👎", text)   # "🔴❌ 🟢✅": the signs come after what they are about
+    text = _REPEATED.sub(lambda sign: sign[1] if ord(sign[1]) in _of_sign() else sign[0], _MODIFIERS.sub("", text))
     text = _ARROW.sub(" → ", text.translate(_of_sign()))
     text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
     text = _UN.sub("without ", _FREE.sub(r"without \1", _LESS.sub(r"\1less", text)))
@@ -82,6 +85,8 @@ def tokenise(text: str) -> list[str]:
         elif token == "✘" and tokens and tokens[-1] not in (".", ","):
             tokens += ["removed"]   # thumbs down: what stands before it
             token = "."
+        elif token in ("✗", "✘") and "no" in tokens[clause:]:
+            token = "."   # "no flowers 🙅": it is said already
         elif token in ("✗", "✘"):
             ahead = found[place + 1 : place + 2]
             token = "without" if ahead and ahead[0] not in _BREAKS | _AFTER_IT | {","} else "removed"

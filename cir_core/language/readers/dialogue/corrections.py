@@ -163,6 +163,8 @@ def corrected(words: Words, talk: Talk) -> Pointed | None:
         return talk.pointed(text)
     last = talk.last()
     now, then = groups(edits_in(text)), groups(talk.wishes.last)
+    if (revoked := talk.scene.revoked) is not None and now & groups(edits_of(revoked)):
+        return talk.pointed(text)   # "undo", then "I meant red"
     named = talk.wishes.naming(edits_in(text))
     if now and then and not now & then and named is None and now != {"category"}:   # "a shirt, not a blouse" adds
         return talk.instead_of(last, text)

@@ -20,6 +20,7 @@ from cir_core.language.readers.dialogue.phrasing import (
 from cir_core.language.readers.dialogue.wishes import Talk
 from cir_core.language.readers.reader import TAKEN, WHOLE, Pointed
 
+_COLOUR_OF = {"trim": "second_colour", "pattern": "second_colour", "category": "colour"}
 _MOST = 6   # words that name what is optional
 _ARTICLES = frozenset({"a", "an", "the", "its", "my", "that", "those", "these", "this", "some", "of", "about", "be",
                        "have"})
@@ -73,6 +74,8 @@ def _set_free(said: Words, talk: Talk) -> list[str]:
     for before, after, needs_part, refused in _FORMS:
         for rest in _between(said, before, after):
             groups = _groups(rest, needs_part=needs_part)
+            if said[-1:] == ("colour",) and said[len(rest):]:   # "the edges can be any colour"
+                groups = [_COLOUR_OF.get(one, one) for one in groups]
             if groups and (not refused or all(_is_refused(one, talk) for one in groups)):
                 return groups
     return []
