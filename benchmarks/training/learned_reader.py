@@ -44,7 +44,7 @@ class Reliability:
 
 
 def train_reader(
-    encoder: Encoder, folder: Path, *, size: int = 5000, progress: Callable[[str], None] = lambda line: None,
+    encoder: Encoder, folder: Path, *, size: int = 16_000, progress: Callable[[str], None] = lambda line: None,
 ) -> tuple[LearnedReader, list[Reliability]]:
     """The reader of ``encoder``, and its calibration on garments of families that it was not trained on. The garments
     are drawn into ``folder``; what is there already is used again. ``size``: garments of the other catalogue."""

@@ -61,7 +61,7 @@ MARKED = 0.04    # of the weight of what is asked (benchmarks/figures/requests.m
 HELD = 6.0       # times the weight of what stays: the main colour, where a part of another colour is asked for
 NEEDED = 0.5     # of the weight of what is asked: what stays and without which the request means another thing
 NEAR = 2.0       # nats: what an image loses that has what is near to the wish, half of what another one does
-SURE = 0.98      # probability from which a learned reader says yes, and no from 1 - SURE down
+SURE = 0.988     # probability from which a learned reader says yes, and no from 1 - SURE down
 _WORD = re.compile(r"\w+")
 _SMALL = frozenset({"a", "an", "and", "as", "at", "but", "for", "from", "in", "less", "like", "more", "no", "not", "of",
                     "on", "or", "than", "the", "to", "very", "with", "without"})
