@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 from sqlalchemy import Connection, Engine, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -60,8 +61,9 @@ class SqlRecruitmentStore:
                     settings=dict(recruitment.settings), token=recruitment.token))
             else:
                 connection.execute(insert(t).values(vars(recruitment) | {"settings": dict(recruitment.settings)}))
+            called = urlsplit(str(recruitment.settings.get("webhook") or "")).hostname   # the rest may be a secret
             log_event(connection, AuditEvent("study.recruiting", by, study.name, study.study_id, {
-                "open": bool(recruitment.settings.get("open"))}))
+                "open": bool(recruitment.settings.get("open")), **({"webhook": called} if called else {})}))
             return record_from(Recruitment, connection.execute(
                 select(t).where(_recruited.study_id == study.study_id)).one())
 

@@ -15,7 +15,7 @@ from annotation.records import Study, WebhookCall
 from annotation.recruitment.service import RecruitmentService
 from annotation.recruitment.webhooks import WebhookStore, after_attempt, body_of, headers_of, secret_of
 from annotation.studies.store import StudyStore
-from cir_core.errors import CirqueError, StorageError, UnknownStudy
+from cir_core.errors import CirqueError, StorageError, StudyError, UnknownStudy
 from cir_core.support.downloads import Validate, public_address
 from cir_core.types.records import new_id
 from web.http.public_errors import public_message
@@ -27,6 +27,7 @@ _SECONDS = 15.0       # for an answer
 _TAKEN = timedelta(minutes=1)   # if this process ends, another one tries then
 _AT_ONCE, _OF_A_STUDY = 16, 4   # messages: a receiver that is slow delays those of other studies by one attempt
 _GONE = 410
+_TESTS, _WINDOW, _LOOKED_AT = 5, timedelta(minutes=1), 50   # of a study, by people who press the button
 _USUAL_PORTS = {"http": 80, "https": 443}
 
 
@@ -93,8 +94,12 @@ class WebhookSender:
         return len(due)
 
     def test(self, study: Study) -> None:
-        """Send a test at once, and store its outcome. Raises ``StorageError``."""
+        """Send a test at once, and store its outcome. Raises ``StorageError``, and ``StudyError`` after several within
+        a minute: a receiver is somebody else's."""
         now = datetime.now(UTC)
+        recent = self._calls.recent(study.study_id, _LOOKED_AT)
+        if sum(one.event == "test" and one.created_at > now - _WINDOW for one in recent) >= _TESTS:
+            raise StudyError(f"{_TESTS} tests were sent within a minute. Wait a minute, then send another one.")
         call = WebhookCall(new_id(), study.study_id, "test", None, now, next_at=now + _TAKEN)
         self._calls.add(call)
         self._send([call])

@@ -12,7 +12,7 @@ from cir_core.garments.tables import listed, table
 from cir_core.language.builtin.reading.attitudes import felt, judged
 from cir_core.language.builtin.reading.colours import JOINERS, ColourRun, colour_run
 from cir_core.language.builtin.reading.constructions import constructed
-from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step
+from cir_core.language.builtin.reading.edits import Edit, Edits, beyond, step, target
 from cir_core.language.builtin.reading.foreign import is_foreign, translate
 from cir_core.language.builtin.reading.operate import (
     Operators,
@@ -111,7 +111,9 @@ def parse_edits(text: str) -> Edits:
     """The edits requested by ``text``. Never fails: words that are not understood become extras."""
     edits = read_by_rules(text)
     if says_all_stays(translate(text).text):
-        edits = replace(edits, whole=True)
+        keeps = () if any(target(one) in ("colour", "second_colour") for one in edits.edits) else (
+            Edit("keep", "colour", words="colour"),)
+        edits = replace(edits, whole=True, edits=(*edits.edits, *keeps))
     return edits if is_foreign(text) or translate(text).pieces else felt(edits, text)
 
 

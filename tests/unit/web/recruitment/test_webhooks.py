@@ -13,7 +13,8 @@ from sqlalchemy import update
 from annotation.recruitment.settings import settings_from
 from annotation.recruitment.trial import begin_test
 from annotation.recruitment.webhooks import after_attempt, secret_of
-from cir_core.errors import UnknownStudy
+from cir_core.errors import StudyError, UnknownStudy
+from storage.accounts.audit_log import SqlAuditLog
 from storage.engine.database import writing
 from storage.mapping import tables
 from storage.studies.webhooks import SqlWebhookStore
@@ -219,6 +220,26 @@ def test_no_webhook_no_messages(browser, services, study, receiver, sender, call
     invite(services, study, "")                                               # taken away before it was sent
     send(sender)
     assert receiver.got == [] and "no webhook any more" in calls.recent(study.study_id, 9)[0].problem
+
+
+def test_tests_are_limited_by_the_minute(services, study, store, sender, receiver, calls):
+    invite(services, study, receiver.address)
+    with ThreadPoolExecutor(1) as thread:
+        for _ in range(5):
+            thread.submit(sender.test, study).result()
+        with pytest.raises(StudyError, match="Wait a minute"):
+            thread.submit(sender.test, study).result()
+        with writing(store.engine) as connection:   # a minute later
+            connection.execute(update(tables.webhook_calls).values(
+                created_at=datetime.now(UTC) - timedelta(seconds=61)))
+        thread.submit(sender.test, study).result()
+    assert [one.event for one in calls.recent(study.study_id, 9)] == ["test"] * 6
+
+
+def test_the_log_has_the_receiver_and_nothing_that_may_be_secret(services, study, store):
+    invite(services, study, "https://lab.example.org/hooks/secret?key=secret")
+    newest = SqlAuditLog(store.engine).acts(limit=1)[0].act
+    assert (newest.kind, newest.details) == ("study.recruiting", {"open": True, "webhook": "lab.example.org"})
 
 
 def test_a_test_run_as_a_participant_tells_nobody(browser, services, store, study, tmp_path, receiver, sender):
