@@ -171,7 +171,8 @@ def dropped(talk: Talk) -> Pointed | None:
     """"Forget the pocket", where an earlier turn asked for it and the reference has none; "not the bow" after "a bow or
     a ruffle"."""
     edits = edits_in(talk.said) if talk.turns else ()
-    if kept := [text for edit in edits if (text := _kept(edit, talk))]:
+    kept = [text for edit in edits if edit.words in talk.said and (text := _kept(edit, talk))]   # not of "same but …"
+    if kept:
         return talk.taken(", ".join([talk.said, *kept]))
     if len(edits) != 1 or edits[0].operation != "drop" or not edits[0].value:
         return _taken_back_beside(edits, talk)

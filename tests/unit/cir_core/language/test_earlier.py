@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from cir_core.language.builtin.wanted import understand
 from cir_core.language.readers.garments import GarmentReader
 from cir_core.language.readers.reader import Pointed
-from cir_core.language.readers.scene import Scene
+from cir_core.language.readers.scene import Scene, revoked_after
 from cir_core.types.records import Hit
 
 SHIRT = "a regular fit regular length white plain shirt with long sleeves, a collar and buttons"
@@ -167,6 +168,8 @@ FREE = [
     (("no flowers",), "flowers are ok too", ("pattern",), {}),
     (("no flowers",), "actually I don't mind flowers", ("pattern",), {}),
     (("not red and not grey",), "grey is fine after all, but still no red", ("colour",), {"colour": "white"}),
+    (NAVY, "navy muss nicht sein", ("colour",), {}),
+    (("a white belt",), "the belt can be any colour", ("second colour",), {}),
     (NAVY, "die Farbe ist mir egal", ("colour",), {}),
     (NAVY, "la couleur m'est égale", ("colour",), {}),
     (NAVY, "da igual el color", ("colour",), {}),
@@ -199,6 +202,24 @@ def test_notes_of_a_text_that_sets_a_wish_free_do_not_say_that_nothing_changes()
     assert found.with_notes(("no change recognised in your text", "another")) == ("taken as: any colour", "another")
     assert Pointed("red", "r", ("so",)).with_notes(("no change recognised in your text",)) == (
         "so", "no change recognised in your text")
+
+
+def test_a_correction_after_an_undo_is_of_what_was_undone():
+    before = scene("with short sleeves")
+    orange = SimpleNamespace(number=2, reference_id="r", modification_text="in orange", further=(), caption="",
+                             composition=None, hits=())
+    after = replace(before, revoked=orange)
+    assert GarmentReader().follow("I meant red", before).held == 0   # in the place of the sleeves
+    found = GarmentReader().follow("I meant red", after)
+    assert (found.text, found.held) == ("red", None)
+    assert GarmentReader().follow("I meant long sleeves", after).held is None
+
+
+def test_what_was_made_last_and_is_not_on_the_path_was_undone():
+    first, second = (SimpleNamespace(turn_id=one, parent_id=parent) for one, parent in (("1", None), ("2", "1")))
+    assert revoked_after([first], [first, second]) is second
+    assert revoked_after([first, second], [first, second]) is None and revoked_after([], [first, second]) is None
+    assert revoked_after([], [first]) is first and revoked_after([], []) is None
 
 
 # "Nah" denies what is there, and nothing else.

@@ -260,6 +260,10 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (LONG, "no collar, collars itch", {}),
     (TOP, "without the bow, a bow gets in the way", {"trim": "none"}),
     (SHIRT, "not red, red or orange", {"colour": "red orange"}),
+    (LONG, "no 🌺🌺 🙅\u200d♀️", {}),
+    (TOP, "no 🌺🌺 🙅\u200d♀️", {"pattern": "plain"}),
+    (SHIRT, "background red, the buttons stay the colour they are", {"colour": "red"}),
+    (SHIRT, "keep it in this colour but with red buttons", {"second_colour": "red", "trim": "buttons"}),
     # "No" that denies nothing which follows it.
     (SHIRT, "no I want green", {"colour": "green"}),
     (SHIRT, "no I need a dress, a green one with floral print",
@@ -518,6 +522,29 @@ def test_a_piece_without_a_colour_of_its_own_is_said_and_offered_otherwise(text:
 def test_what_is_kept_beside_a_part_is_held(text: str, held: set[str]) -> None:
     assert {one.name for one in aspects(SHIRT, text).aspects if one.held} == held - {
         one.name for one in aspects(SHIRT, text).aspects if one.asked}
+
+
+@pytest.mark.parametrize("text", [
+    "keep this but long", "the same but longer", "like this one but long", "long, the same otherwise",
+    "make it long. Everything else stays the same", "keep the rest, only long", "dasselbe, aber länger",
+])
+def test_where_all_else_stays_the_colour_is_asked_and_the_kind_and_pattern_are_held(text: str) -> None:
+    found = aspects(SHIRT, text).aspects
+    assert {one.name for one in found if one.asked} == {"colour", "length"}
+    assert {one.name for one in found if one.held} == {"category", "pattern"}
+
+
+def test_all_else_may_be_kept_in_another_colour() -> None:
+    found = aspects(SHIRT, "the same but red").aspects
+    assert {one.name for one in found if one.asked} == {"colour"}
+    assert not any(one.held for one in aspects(SHIRT, "the same sleeves but longer").aspects)
+
+
+def test_a_second_colour_like_the_main_one_leaves_that_open() -> None:
+    wanted = understand("a slim fit long green plain dress with short sleeves and a round neck", "a belt in green")
+    assert wanted.slots.get("second_colour") == "green" and "colour" not in wanted.slots
+    assert not wanted.accepts("colour", "green") and wanted.accepts("colour", "red")
+    assert "any colour but green will do" in wanted.notes
 
 
 @pytest.mark.parametrize(("caption", "text", "colours"), [
