@@ -94,19 +94,19 @@ def _circled(of: Subject) -> Iterable[Step]:
     yield Step(
         "sessions", "CIRCLED", "Construction", "Section 4, Figure 6 (in the file work/built/raw)",
         ("construct", "sessions", *data, "--gallery", of.gallery, "--model", of.model, *few, "--out", f"{WORK}/built"),
-        journal=f"{WORK}/built", cards=(f"{WORK}/built/protocol.json",), rate=0.25, asks=20)
+        journal=f"{WORK}/built", cards=(f"{WORK}/built/protocol.json",), rate=0.03, asks=20)
     yield Step(
         "filters", "CIRCLED", "Filters", "Table 3, Figure 5",
         ("construct", "filter", f"{WORK}/built", "--out", f"{WORK}/kept", "--explain", "--write-excluded"),
-        needs=("sessions",), rate=0.01)
+        needs=("sessions",), rate=0.001)
     yield Step(
         "description", "CIRCLED", "Sessions and their language", "Tables 1, 2 and 4",
-        ("construct", "describe", f"{WORK}/kept", "--out", f"{WORK}/described"), needs=("filters",), rate=0.01)
+        ("construct", "describe", f"{WORK}/kept", "--out", f"{WORK}/described"), needs=("filters",), rate=0.005)
     yield Step(
         "turns", "CIRCLED", "Evaluation by turn", "Figures 7 and 8",
         ("evaluate", "circled", "--annotations", f"{WORK}/kept/public/*.json", "--gallery", of.gallery,
          "--model", of.model, "--methods", HISTORIES, "--figure", f"{WORK}/turns.html", "--json"),
-        needs=("filters",), cards=("",), rate=0.3, asks=12)
+        needs=("filters",), cards=("",), rate=0.06, asks=12)
     yield Step(
         "concatenation", "CIRCLED", "Simple Concat", "Table 5, another source",
         ("construct", "concat", *data, "--out", f"{WORK}/concat"), rate=0.001)
@@ -124,15 +124,15 @@ def _circus(of: Subject) -> Iterable[Step]:
         "audit", "CIRCUS", "Shortcut audit and Composition Gap", "Table 1, Composition Gap, Recall@10 by subset",
         ("audit", of.dataset, *_annotations(of), "--gallery", of.gallery, "--model", of.model,
          "--retrievers", RETRIEVERS, *few, "--out", f"{WORK}/audit"),
-        cards=(f"{WORK}/audit/summary.json",), rate=0.11, asks=6)
+        cards=(f"{WORK}/audit/summary.json",), rate=0.01, asks=6)
 
 
 def _soft(of: Subject) -> Iterable[Step]:
     data = (of.dataset, *((of.path,) if of.path else ()), *of.options)
     few = ("--limit", str(QUICK)) if of.quick else ()
     yield _sweep(of, "soft-lambda", "SoFT", "λ of the soft filter", "λ figure (Figure 5)", "soft",
-                 "lambda=0,0.5,1" if of.quick else "lambda=0:1:0.1", rate=0.06, asks=3)
-    yield _methods(of, "soft-ablations", "SoFT", "Reward and penalty", "Tables 1, 2 and 4", SOFT, rate=0.12, asks=3)
+                 "lambda=0,0.5,1" if of.quick else "lambda=0:1:0.1", rate=0.02, asks=3)
+    yield _methods(of, "soft-ablations", "SoFT", "Reward and penalty", "Tables 1, 2 and 4", SOFT, rate=0.05, asks=3)
     yield Step(
         "targets", "SoFT", "All targets of queries", "Section 3.2, Figure 4",
         ("construct", "multi-target", *data, "--gallery", of.gallery, *few, "--out", f"{WORK}/targets"),
@@ -149,30 +149,30 @@ def _soft(of: Subject) -> Iterable[Step]:
 
 def _corr(of: Subject) -> Iterable[Step]:
     yield _sweep(of, "corr-rounds", "CoRR", "Rounds of reflection", "Figure 4", "corr",
-                 "rounds=1,2" if of.quick else "rounds=1:4:1", rate=0.3, asks=12)
+                 "rounds=1,2" if of.quick else "rounds=1:4:1", rate=0.03, asks=12)
     yield _sweep(of, "corr-images", "CoRR", "Images shown, K", "Figure 5", "corr",
-                 "images=1,5" if of.quick else "images=1,3,5,10", rate=0.3, asks=12)
+                 "images=1,5" if of.quick else "images=1,3,5,10", rate=0.03, asks=12)
     yield _sweep(of, "corr-captions", "CoRR", "Captions shown, N", "Figure 5", "corr",
-                 "captions=0,10" if of.quick else "captions=0,5,10,20", rate=0.3, asks=12)
+                 "captions=0,10" if of.quick else "captions=0,5,10,20", rate=0.03, asks=12)
     yield _sweep(of, "corr-history", "CoRR", "Weight of the history, α", "Figure 5", "corr",
-                 "history_weight=0.5,0.8" if of.quick else "history_weight=0.2:1:0.2", rate=0.3, asks=12)
-    yield _methods(of, "corr-ablations", "CoRR", "Fusion and prompt", "Tables 1, 2, 4 and 5", CORR, rate=0.3, asks=20)
+                 "history_weight=0.5,0.8" if of.quick else "history_weight=0.2:1:0.2", rate=0.03, asks=12)
+    yield _methods(of, "corr-ablations", "CoRR", "Fusion and prompt", "Tables 1, 2, 4 and 5", CORR, rate=0.12, asks=20)
 
 
 def _cirqrs(of: Subject) -> Iterable[Step]:
     # A trial makes the features of the images that it finds, which are not kept; else all are made once, and kept.
     if not of.quick:
         yield Step("relevance-features", "CIRQRS", "Relevance features of the gallery", "none: for what follows",
-                   ("relevance", "index", of.gallery), fixed=400.0)
+                   ("relevance", "index", of.gallery), fixed=60.0)
     yield _methods(of, "cirqrs", "CIRQRS", "Relevance of the first 10 and 50", "Tables 4, 5 and 6",
                    "image-only,cirevl" if of.quick else BASES, ("--metric", "cirqrs"),
-                   fixed=200.0 if of.quick else 10.0, rate=0.3 if of.quick else 0.9, asks=12)
+                   fixed=200.0 if of.quick else 10.0, rate=0.3 if of.quick else 0.17, asks=12)
     if of.is_sample:
         yield Step(
             "raters", "CIRQRS", "Metrics against simulated raters", "Tables 2 and 3, with raters that are simulated",
             ("evaluate", "relevance", "sample", *(("--limit", str(QUICK)) if of.quick else ()),
              "--json", f"{WORK}/raters.json"), cards=(f"{WORK}/raters.json",),
-            fixed=100.0, rate=0.25)
+            fixed=20.0, rate=0.07)
 
 
 def _studies(of: Subject) -> Iterable[Step]:
