@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
@@ -151,7 +151,8 @@ class GuidanceStep(Step[Guidance]):
         except (LanguageModelError, ImageUnreadable) as error:
             notes = (f"what was asked could not be taken apart, so the whole text ranks: {error}",)
         wishes, unread = _read_marks(turn, answer.aspects)
-        aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number, wishes)
+        aspects = _joined(answer.aspects, _earlier_requests(turn.earlier), turn.number, wishes,
+                          free={name_key(one.name) for one in _aspects(turn.earlier) if not one.wanted})
         unused = _short(answer.unused, MOST_WORDS)
         unclear = Unclear(unused, _short(_not_repeating(unused, answer.choices), MOST_CHOICES))
         return {self.name: settings, "aspects": aspects or None, "shown": Shown(turn.reference.features),
@@ -472,10 +473,12 @@ def _aspects_of(turn: StepTurn, image_ids: Sequence[str]) -> list[tuple[AspectAn
 
 
 def _joined(
-    answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int, wishes: Sequence[Wish] = ()
+    answered: Sequence[AspectAnswer], before: Sequence[Aspect], turn: int, wishes: Sequence[Wish] = (),
+    free: Collection[str] = (),
 ) -> tuple[Aspect, ...]:
-    """Earlier requests that this turn does not replace, its own, what marks ask for, and what stays of the rest. One of
-    each name, whatever its case, and no two requests of one label: their ticks are told apart by it."""
+    """Earlier requests that this turn does not replace, its own, what marks ask for, and what stays of the rest, of
+    which the names ``free`` may be anything. One of each name, whatever its case, and no two requests of one label:
+    their ticks are told apart by it."""
     requested = {name_key(one.name): one for one in before}
     given = [*((one, None) for one in answered if one.asked), *((wish.answer, wish.side) for wish in wishes)]
     for one, side in given:
@@ -488,5 +491,5 @@ def _joined(
         name, key = (one.name + UNWANTED, unwanted) if side == "less" else (one.name, plain)
         requested[key] = Aspect(name, label, one.wanted, one.others, turn, side, near=0 if side else one.near)
     kept = {name_key(one.name): Aspect(one.name, one.label, one.wanted, one.others, held=one.held,
-                                       needed=one.needed) for one in answered}
+                                       needed=one.needed) for one in answered if name_key(one.name) not in free}
     return (*requested.values(), *(one for key, one in kept.items() if key not in requested))

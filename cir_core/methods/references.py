@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -111,12 +111,13 @@ class Previous:
 
 
 def _without(composition: Composition | None, released: Sequence[str]) -> Composition | None:
-    """Without the aspects of these names."""
+    """The aspects of these names want nothing any more."""
     aspects = composition.part("aspects") if composition and released else None
     if composition is None or not aspects:
         return composition
     names = set(map(name_key, released))
-    return composition.with_parts({"aspects": tuple(one for one in aspects if name_key(one.name) not in names)})
+    return composition.with_parts({"aspects": tuple(
+        replace(one, turn=0, wanted=()) if name_key(one.name) in names else one for one in aspects)})
 
 
 def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:

@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -97,6 +98,18 @@ def test_only_the_rules_tell_what_is_held():
     assert [one.needed for one in _joined([RED, needed], (), 1)] == [False, True]
     stays = BLUE_STAYS.model_copy(update={"held": True})
     assert [one.held for one in _joined([RED, stays], (), 1)] == [False, True]
+
+
+def test_what_is_set_free_is_neither_asked_any_longer_nor_kept():
+    asked = (replace(COLOUR, turn=1), replace(SIZE, turn=1))
+    made = Composition(np.zeros(2, np.float32), ()).with_parts({"aspects": asked})
+    path = [SimpleNamespace(vector=made.base, hits=(), reference_id="r", further=(), composition=made)]
+    free = Previous.of(path, released=("Colour",)).composition
+    assert [(one.name, one.turn, bool(one.wanted)) for one in free.part("aspects")] == [
+        (COLOUR.name, 0, False), (SIZE.name, 1, True)]
+    assert Previous.of(path).composition.part("aspects") == asked
+    assert [one.name for one in _joined([BLUE_STAYS], asked[1:], 2, free={"tint"})] == [SIZE.name]
+    assert [one.name for one in _joined([BLUE_STAYS], asked[1:], 2)] == [SIZE.name, "tint"]
 
 
 def test_several_values_may_satisfy():
