@@ -33,8 +33,9 @@ class Pointed:
 
     def with_notes(self, notes: Sequence[str]) -> tuple[str, ...]:
         """Its notes, then ``notes`` of the search for its text without those that deny what its own say."""
-        denied = [*(["not understood"] if self.unclear else []), *(["no change recognised"] if self.released else [])]
-        return *self.notes, *(note for note in notes if not note.startswith(tuple(denied)))
+        told = self.text == WHOLE and any(note.startswith(TAKEN) for note in self.notes)
+        denied = (*(["not understood"] if self.unclear else []), *(["no change recognised"] if told else []))
+        return *self.notes, *(note for note in notes if not note.startswith(denied))
 
 
 class AspectReader(Protocol):

@@ -157,6 +157,9 @@ def is_reference(items: Sequence[ReadItem], place: int) -> bool:
     return False
 
 
+_LENGTHS = frozenset({"short", "elbow", "long"})
+
+
 def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[int]]:
     """Positions of "long" or "longer" that refer to sleeves, and of those sleeves.
 
@@ -166,6 +169,11 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
     owned: set[int] = set()
     parts: set[int] = set()
     for place, item in enumerate(items):
+        if item.value_of("sleeves") in _LENGTHS:
+            if place > 1 and items[place - 1].kind == "or" and _is_length(items[place - 2]):
+                owned.add(place - 2)   # "long or short sleeves"
+            if [one.kind for one in items[place + 1 : place + 2]] == ["or"] and _is_last_length(items, place + 2):
+                owned.add(place + 2)   # "long sleeves or short"
         if item.kind != "part" or item.sense.group != "sleeves":
             continue
         back = place - 1
@@ -189,6 +197,12 @@ def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[i
 @cache
 def _made() -> frozenset[str]:
     return frozenset(listed(table("constructions")["made"]))
+
+
+def _is_last_length(items: Sequence[ReadItem], place: int) -> bool:
+    """Whether a length is at ``place``, and nothing that has one behind it."""
+    return place < len(items) and _is_length(items[place]) and (
+        place + 1 == len(items) or items[place + 1].kind in ("break", "but", "and") or items[place + 1].text == "ones")
 
 
 def _is_length(item: ReadItem) -> bool:

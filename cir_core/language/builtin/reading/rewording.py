@@ -126,6 +126,10 @@ def _of_opinions() -> list[tuple[str, str]]:
         (r"\b(?:do not|don['\u2019]?t|never) forget (?:about )?(?=(?:the|an?|my|some)\b)", "with "),
         (r"^(?:is not|isn['\u2019]?t|would not|wouldn['\u2019]?t) (an? [\w -]{3,20}?) (?:be )?"
          r"(?:nicer|better|prettier|cuter|lovely|nice|smarter)\b", r"\1"),
+        (r"\bnot even (?=[^.,;]{3,25}? (?:is|are) (?:ok|okay|fine|allowed)\b)", "no "),
+        (r"^(no|without) ([\w -]{3,25}?) (?:is|are) (?:also )?(?:fine|ok|okay|good|great|allowed)(?: too| as well)?\b",
+         r"\1 \2"),
+        (rf"\bnothing (?={colour}\b)", "no "),
         (r"^(no|nope|nah|not really) (?=(?:i|i['\u2019](?:d|ll|m)|we|let|lets|let['\u2019]s|make|give|show|actually"
          r"|rather)\b)", r"\1. "),   # "no I want green"
         (r"\b(loose|baggy|wide|big|shapeless),? like (?:an? )?(?:tent|sack|bag|curtain|blanket|parachute|pyjamas)\b",

@@ -51,10 +51,10 @@ def resolve(text: str, scene: Scene) -> Pointed | None:
 
 def _resolved(words: Words, scene: Scene) -> Pointed | None:
     talk = Talk(words, scene)
-    rest, released = optional(words, talk)
+    rest, free = optional(words, talk)
     if rest != words:
-        further = _resolved(rest, scene) if rest and not only_refuses(rest, released) else None
-        return with_released(further, rest, released, talk)
+        further = _resolved(rest, scene) if rest and not only_refuses(rest, free) else None
+        return with_released(further, rest, free, talk)
     if (found := repaired(words, talk)) is not None:
         return found
     if (fuller := completed(moderate(words), talk)) != words:

@@ -149,6 +149,9 @@ def _completed(clause: Words, words: Words, talk: Talk) -> Sequence[str]:
         bare.pop()
     if _OF_HEMS.intersection(clause) and (whole := parse_edits(in_words(clause))).edits and not whole.unused:
         return clause   # "knee is fine"
+    if clause[:1] in (("no",), ("without",)) or clause[:2] == ("not", "even"):
+        denied = clause[: len(clause) - praised + len(bare)]
+        return ("no", *denied[2:]) if denied[0] == "not" else denied   # "no belt is fine"
     corrects = praised > len(bare) or (bool(clause) and clause[0] in LEAD)
     if not bare or len(bare) > _MOST:
         return clause

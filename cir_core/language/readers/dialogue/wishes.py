@@ -67,6 +67,13 @@ class Wishes:
                         found.pop(one, None)
         return list(found)
 
+    def wished(self, group: str) -> list[str]:
+        """The values that the last turn about ``group`` asks for, of which any would do."""
+        last = next((edits for edits in reversed(self.edits)
+                     if any(edit.operation != "keep" and target(edit) == group for edit in edits)), ())
+        return [one for edit in last if edit.operation == "set" and target(edit) == group
+                for one in (edit.value, *edit.either)]
+
     def naming(self, edits: Iterable[Edit]) -> Turn | None:
         """The last turn that asked for something that ``edits`` name: "in red" for "I meant blue, not red"."""
         named = {(edit.group, edit.value) for edit in edits if edit.operation in ("set", "drop")}

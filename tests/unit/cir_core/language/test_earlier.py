@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from cir_core.garments.lexicon import BY_KEY
 from cir_core.language.builtin.wanted import understand
 from cir_core.language.readers.garments import GarmentReader
 from cir_core.language.readers.reader import Pointed
@@ -179,13 +180,37 @@ FREE = [
     (NAVY, "kolor nie ma znaczenia", ("colour",), {}),
     (NAVY, "色は何でもいい", ("colour",), {}),
     (NAVY, "颜色无所谓", ("colour",), {}),
+    (NAVY, "sleeves are optional", ("sleeves",), {}),
+    (NAVY, "I don't mind the sleeves", ("sleeves",), {}),
+    (NAVY, "could be any colour really", ("colour",), {}),
+    (NAVY, "colour: any", ("colour",), {}),
+    (NAVY, "other colours are fine too", ("colour",), {}),
+    (NAVY, "I'm not fussed about the sleeves, but the colour should be green", ("sleeves",), {"colour": "green"}),
+    (("with a pocket",), "the pocket doesn't have to be there", ("trim",), {}),
+    (("with a belt",), "belt or no belt", ("trim",), {}),
+    (("no red or pink",), "pink is ok", ("colour",), {"colour": "white"}),   # still not red
+    (NAVY, "jede Farbe ist recht", ("colour",), {}),
+    (NAVY, "n'importe quelle couleur", ("colour",), {}),
+    (NAVY, "cualquier color vale", ("colour",), {}),
+    (("kein Rot",), "Rot ist auch in Ordnung", ("colour",), {}),
+    (("pas de rouge",), "le rouge me va aussi", ("colour",), {}),
+    (("不要红色",), "红色也可以", ("colour",), {}),
     # Nothing was asked about it: what else is said counts.
+    ((), "a belt is optional", (), {}),
+    ((), "with or without sleeves?", (), {}),
+    ((), "not necessarily red", (), {}),
+    (("no stripes",), "dots are ok too", (), {}),   # nor was it refused
     (NAVY, "the length doesn't matter, with a pocket", (), {"trim": "pocket"}),
     ((), "yellow, the buttons don't matter", (), {"colour": "yellow"}),
     # None of these sets anything free.
     (NAVY, "any colour but white", (), {"colour": None}),
-    (("with stripes",), "flowers are ok too", (), {"pattern": "floral"}),
+    (("with stripes",), "flowers are ok too", (), {"pattern": "stripes"}),   # or flowers
     (NAVY, "never mind the colour", (), {"colour": "white"}),
+    (("no red",), "no red is fine", (), {"colour": "white"}),
+    (("with a pocket",), "no pocket is fine too", (), {"trim": "buttons"}),
+    (("no red",), "red is still not ok", (), {"colour": "white"}),
+    ((), "grey is fine", (), {"colour": "grey"}),
+    ((), "any green shirt with dots", (), {"category": "shirt", "colour": "green", "pattern": "dots"}),
 ]
 
 
@@ -195,6 +220,18 @@ def test_a_wish_that_need_not_hold_is_given_up_and_nothing_is_asked_instead(said
     wanted = understand(SHIRT, found.text)
     assert (found.released, {group: wanted.slots.get(group) for group in wanted.edited}) == (free, asked)
     assert not free or all(f"any {one}" in found.notes[0] for one in free)
+
+
+@pytest.mark.parametrize(("said", "text", "group", "values"), [
+    (("in green",), "blue too", "colour", {"green", "blue"}),
+    (("in green",), "blue also works", "colour", {"green", "blue"}),
+    (("in green or pink",), "red would be ok as well", "colour", {"green", "pink", "red"}),
+    (("with stripes",), "dots are fine too", "pattern", {"stripes", "dots"}),
+    (("short sleeves",), "long ones are ok too", "sleeves", {"short", "long"}),
+])
+def test_what_would_do_as_well_is_asked_beside_what_was(said, text, group, values):
+    wanted = understand(SHIRT, GarmentReader().follow(text, scene(*said)).text)
+    assert {one for one in BY_KEY[group].keys if wanted.accepts(group, one)} - {"pinstripes"} == values
 
 
 def test_notes_of_a_text_that_sets_a_wish_free_do_not_say_that_nothing_changes():

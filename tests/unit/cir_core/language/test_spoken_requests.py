@@ -264,6 +264,11 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (TOP, "no 🌺🌺 🙅\u200d♀️", {"pattern": "plain"}),
     (SHIRT, "background red, the buttons stay the colour they are", {"colour": "red"}),
     (SHIRT, "keep it in this colour but with red buttons", {"second_colour": "red", "trim": "buttons"}),
+    # Of two lengths before or behind "sleeves" both are theirs.
+    (TOP, "in blue, with long or short sleeves", {"colour": "blue", "sleeves": "long short"}),
+    (TOP, "long sleeves or short, please", {"sleeves": "long short"}),
+    (LONG, "a short or knee-length one", {"length": "short medium"}),
+    (LONG, "nothing red", {"colour": "!red"}),
     # "No" that denies nothing which follows it.
     (SHIRT, "no I want green", {"colour": "green"}),
     (SHIRT, "no I need a dress, a green one with floral print",
