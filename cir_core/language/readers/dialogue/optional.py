@@ -122,8 +122,8 @@ def _allowed(named: Words, talk: Talk, *, also: bool) -> tuple[list[str], Words 
     if _is_refused(group, talk):
         refused = talk.wishes.refused(group)
         left = [one for one in refused if one != value and (value, one) not in ALIKE and (one, value) not in ALIKE]
-        if refused and len(left) == len(refused):
-            return [], ()   # it was not refused
+        if refused and len(left) == len(refused):   # it was not refused
+            return ([], ()) if also else None
         return [group], tuple(", ".join(f"no {phrase(group, one)}" for one in left).replace(",", " ,").split())
     instead = _as_well(named, talk) if also else ()
     return ([], instead) if instead else None
@@ -161,10 +161,12 @@ def _group(words: Words, *, needs_part: bool) -> str:
     while words[:1] and words[0] in _ARTICLES:
         words = words[1:]
     words = ("sleeves",) if words == ("sleeve", "length") else words
-    part = part_of(words)
+    edits = edits_in(in_words(words)) if words else ()
+    part = part_of(words) if not any(edit.group == "category" for edit in edits) else None   # not "a dress"
     if part is not None and not (needs_part and part.is_thing):
         return part.group
-    edits = edits_in(" ".join(words)) if words and not needs_part else ()
+    if needs_part or any(edit.group == "category" for edit in edits):
+        return ""
     return target(edits[0]) if len(edits) == 1 and edits[0].operation == "set" else ""
 
 
