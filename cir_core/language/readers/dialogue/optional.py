@@ -24,7 +24,7 @@ from cir_core.language.readers.dialogue.wishes import Talk
 from cir_core.language.readers.pointing import request
 from cir_core.language.readers.reader import TAKEN, WHOLE, Pointed
 
-_COLOUR_OF = {"trim": "second_colour", "pattern": "second_colour", "category": "colour"}
+_COLOUR_OF = {"trim": "second_colour", "pattern": "second_colour"}
 _MOST = 6   # words that name what is optional
 _ARTICLES = frozenset({"a", "an", "the", "its", "my", "that", "those", "these", "this", "some", "of", "about", "be",
                        "have"})
