@@ -477,8 +477,8 @@ def _joined(
     free: Collection[str] = (),
 ) -> tuple[Aspect, ...]:
     """Earlier requests that this turn does not replace, its own, what marks ask for, and what stays of the rest, of
-    which the names ``free`` may be anything. One of each name, whatever its case, and no two requests of one label:
-    their ticks are told apart by it."""
+    which the names ``free`` may be anything. One of each name, whatever its case, and no two requests with the same
+    label, by which ticks are found."""
     requested = {name_key(one.name): one for one in before}
     given = [*((one, None) for one in answered if one.asked), *((wish.answer, wish.side) for wish in wishes)]
     for one, side in given:

@@ -114,6 +114,9 @@ def _explained(items: Sequence[ReadItem]) -> list[ReadItem]:
     found: list[ReadItem] = []
     refused: set[tuple[str, str]] = set()
     for clause in _between_commas(items):
+        things = [pair for item in clause if _is_thing(item) for pair in item.sense.pairs]
+        if things and refused.issuperset(things) and any(item.kind == "away" for item in clause):
+            continue   # "no red, red is not for me"
         denied = next((at for at, item in enumerate(clause) if item.kind in ("not", "without")), len(clause))
         told = denied == len(clause) and any(item.kind in ("word", "verb", "bad") for item in clause) and not any(
             item.kind in ("in", "with", "keep", "instead") or item.text in _WISHING for item in clause)

@@ -167,8 +167,6 @@ def _of_opinions() -> list[tuple[str, str]]:
         (r"\bas (it|they) (?:was|were) (?:on|in|with|for|at) the (?:very )?(?:first|original) "
          r"(?:one|picture|photo|image)\b",
          r"as \1 was at first"),
-        (r"^((?:the |a |an )?[\w-]+(?: [\w-]+)?),?(?: (?:is|are|can be|could be))?(?: now)? optional\b",
-         r"forget \1"),
         (r"\b(?:i )?(?:do not|don['\u2019]?t|no longer) (?:really )?(?:care|mind) how (long|short|tight|loose) it is"
          r"(?: any ?more| now)?\b", r"forget the \1 bit"),
         (r"\b(?:that |which |it )?(?:would|will|could|'d) (?:really )?make (?:my (?:day|week|year|evening|summer)|"

@@ -30,6 +30,14 @@ _ARTICLES = frozenset({"a", "an", "the", "its", "my", "that", "those", "these", 
                        "have"})
 _LEAD = (LEAD | {"and"}) - {"no", "not", "nope", "nah"}
 _ALSO = frozenset({"too", "also", "well", "either"})
+_WHO = frozenset({"it", "i", "am", "they", "you", "its", "we"})
+_NO_NAME = frozenset({"not", "was", "were"})   # "red is not ok", "yellow was ok"
+_IS = frozenset({"is", "would", "be"})
+_PLAINER: dict[str, Words] = {
+    "are": ("is",), "isnt": ("is", "not"), "arent": ("is", "not"), "doesnt": ("does", "not"), "dont": ("does", "not"),
+    "do": ("does",), "matter": ("matters",), "work": ("works",), "im": ("i", "am"), "okay": ("ok",), "alright": ("ok",),
+    "anymore": ("any", "more"),
+}
 _ANY, _FREE, _DO = spoken("any_before"), spoken("optional_before"), spoken("any_after")
 _ANY_MORE = spoken("any_more")
 _NOTHING: tuple[Words, ...] = ((),)
@@ -58,11 +66,13 @@ def optional(words: Words, talk: Talk) -> tuple[Words, tuple[str, ...]]:
 
 
 def _plain(clause: Words) -> Words:
-    """Without the words at its beginning that say nothing; "no" says much."""
+    """Without the words at its beginning that say nothing; "no" says much. "Is" for "are", and the like."""
     start = 0
     while start < len(clause) and clause[start] in _LEAD:
         start += 1
-    return clause[start:]
+    said = tuple(plain for word in clause[start:] for plain in _PLAINER.get(word, (word,)))
+    who = next((at for at, word in enumerate(said) if word not in _WHO), 0)
+    return said[who:]
 
 
 def with_released(found: Pointed | None, rest: Words, free: Sequence[str], talk: Talk) -> Pointed:
@@ -140,9 +150,14 @@ def _as_well(named: Words, talk: Talk) -> Words:
 
 
 def _between(said: Words, before: Sequence[Words], after: Sequence[Words]) -> list[Words]:
+    found = []
     starts = [len(one) for one in before if said[: len(one)] == one]
-    ends = [len(said) - len(one) for one in after if said[len(said) - len(one) :] == one]
-    return [said[start:end] for start in starts for end in ends if 0 < end - start <= _MOST]
+    for end in (len(said) - len(one) for one in after if said[len(said) - len(one) :] == one):
+        while 0 < end < len(said) and said[end - 1] in _IS:
+            end -= 1
+        named = (said[start:end] for start in starts if 0 < end - start <= _MOST)
+        found += [words for words in named if not _NO_NAME.intersection(words)]
+    return found
 
 
 def _groups(words: Words, *, needs_part: bool) -> list[str]:

@@ -178,7 +178,7 @@ def dropped(talk: Talk) -> Pointed | None:
         return _taken_back_beside(edits, talk)
     group, value = edits[0].group, edits[0].value
     asked = talk.asked(group)
-    wished = _last_wished(group, talk)
+    wished = talk.wishes.wished(group)
     left = [one for one in wished if one != value and (value, one) not in ALIKE]
     offered = value in wished and bool(left)
     refused = [one for one in talk.wishes.refused(group) if one != value] if group == "colour" and not offered else []
@@ -212,20 +212,12 @@ def print_again(words: Words, talk: Talk) -> Pointed | None:
     return talk.taken(talk.value("pattern", talk.asked("pattern")[-1])) if gone else None
 
 
-def _last_wished(group: str, talk: Talk) -> list[str]:
-    """The values that the last turn about ``group`` asked for: several of which one would do."""
-    last = next((edits for edits in reversed(talk.wishes.edits)
-                 if any(edit.operation != "keep" and edit.group == group for edit in edits)), ())
-    return [one for edit in last if (edit.operation, edit.group) == ("set", group)
-            for one in (edit.value, *edit.either)]
-
-
 def _kept(edit: Edit, talk: Talk) -> str:
     """What "keep the colour" means where an earlier turn asked for another one than the reference's: this; else ""."""
     asked = talk.asked(edit.group) if edit.operation == "keep" and not edit.value else []
     if not asked or asked[-1].reference_id != talk.scene.reference_id:
         return ""
-    wished = _last_wished(edit.group, talk)
+    wished = talk.wishes.wished(edit.group)
     return request(edit.group, wished[-1]) if wished else ""
 
 

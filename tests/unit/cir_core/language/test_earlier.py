@@ -209,6 +209,7 @@ FREE = [
     (("no red",), "no red is fine", (), {"colour": "white"}),
     (("with a pocket",), "no pocket is fine too", (), {"trim": "buttons"}),
     (("no red",), "red is still not ok", (), {"colour": "white"}),
+    (("in red", "no red"), "actually red was ok", (), {"colour": "red"}),
     ((), "grey is fine", (), {"colour": "grey"}),
     ((), "any green shirt with dots", (), {"category": "shirt", "colour": "green", "pattern": "dots"}),
 ]

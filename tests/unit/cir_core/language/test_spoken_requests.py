@@ -268,7 +268,7 @@ UNDERSTOOD: list[tuple[str, str, dict[str, str]]] = [
     (TOP, "in blue, with long or short sleeves", {"colour": "blue", "sleeves": "long short"}),
     (TOP, "long sleeves or short, please", {"sleeves": "long short"}),
     (LONG, "a short or knee-length one", {"length": "short medium"}),
-    (LONG, "nothing red", {"colour": "!red"}),
+    (LONG, "nothing red", {"colour": "!red"}), (LONG, "nothing red, red is not my colour", {"colour": "!red"}),
     # "No" that denies nothing which follows it.
     (SHIRT, "no I want green", {"colour": "green"}),
     (SHIRT, "no I need a dress, a green one with floral print",
